@@ -64,10 +64,10 @@ func recipesOf(c *cloud) recipes {
 				outside, ok := out[from.Name]
 				if !ok {
 					outside = &recipe{Namespace: from.Namespace, Keys: map[string]generator{}}
-					outside.Command = fmt.Sprintf("kubectl create secret generic %s --namespace %s", from.Name, from.Namespace)
 					out[from.Name] = outside
 				}
 				outside.Keys[from.Key] = generator{}
+				outside.Command = createCommand(from.Name, from.Namespace, outside.Keys)
 			}
 		}
 	}
@@ -123,12 +123,18 @@ func recipeOf(o *providers.Object, owner, namespace string) *recipe {
 		}
 	}
 	if given {
-		r.Command = fmt.Sprintf("kubectl create secret generic %s --namespace %s", name, namespace)
-		for _, key := range slices.Sorted(maps.Keys(r.Keys)) {
-			r.Command += " --from-file=" + key + "=FILE"
-		}
+		r.Command = createCommand(name, namespace, r.Keys)
 	}
 	return r
+}
+
+// createCommand returns the command that makes a Secret from files.
+func createCommand(name, namespace string, keys map[string]generator) string {
+	command := fmt.Sprintf("kubectl create secret generic %s --namespace %s", name, namespace)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		command += " --from-file=" + key + "=FILE"
+	}
+	return command
 }
 
 // isItself reports whether a value comes from the Secret itself, which another program makes.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
@@ -104,7 +105,14 @@ func (b *built) define(name, content string) {
 
 // defineExactly adds a named template whose content may begin or end with white space.
 func (b *built) defineExactly(name, content string) {
-	b.helpers = append(b.helpers, fmt.Sprintf("{{- define %q -}}\n{{ \"\" }}%s{{ \"\" }}\n{{- end }}\n", name, content))
+	const kept = `{{ "" }}` // Helm does not trim white space beside it
+	if strings.TrimLeftFunc(content, unicode.IsSpace) != content {
+		content = kept + content
+	}
+	if strings.TrimRightFunc(content, unicode.IsSpace) != content {
+		content += kept
+	}
+	b.define(name, content)
 }
 
 // defineName adds the named template with the name of an object: it ends with a hash of the content.
