@@ -51,6 +51,8 @@ func (b *built) global() {
 	v.note("Pods wait in an init container for the jobs and pods that they need.", global, "wait")
 	v.leaf(true, flag, global, "wait", "enabled")
 	v.leaf(waitSeconds, count, global, "wait", "seconds")
+	v.note("Requests of the pods of jobs, instead of their own. All of them exist from the beginning, and run one after\nthe other: their own requests together could keep a pod from a node for which they wait. Empty: their own.", global, "wait", "requests")
+	v.leaf(map[string]any{"cpu": "5m", "memory": "24Mi"}, amounts, global, "wait", "requests")
 	v.note("Names of existing Secrets. Empty: kolla's own name; the chart of the service makes the Secret.", global, "secrets")
 	b.recipes()
 	v.note("The services of this release.", global, "services")

@@ -306,10 +306,11 @@ func (t *template) workload(o *providers.Object, manifest map[string]any) {
 		t.claim(claim["spec"].(map[string]any), group, name, "volumes", claim["metadata"].(map[string]any)["name"].(string))
 	}
 	pod := spec["template"].(map[string]any)["spec"].(map[string]any)
+	waits := t.waits(o, pod)
 	for _, list := range []string{"initContainers", "containers"} {
 		containers, _ := pod[list].([]any)
 		for _, each := range containers {
-			t.container(each.(map[string]any), group, name)
+			t.container(each.(map[string]any), group, name, group == "jobs" && len(waits) > 0)
 		}
 	}
 	selector, tolerations := pod["nodeSelector"], pod["tolerations"]
@@ -321,16 +322,24 @@ func (t *template) workload(o *providers.Object, manifest map[string]any) {
 	}
 	pod["nodeSelector"] = t.optional(t.values.leaf(selector, labels, group, name, "nodeSelector"))
 	pod["tolerations"] = t.optional(t.values.leaf(tolerations, objects, group, name, "tolerations"))
-	t.wait(o, pod)
+	if len(waits) > 0 {
+		t.wait(pod, waits)
+	}
 }
 
-func (t *template) container(container map[string]any, group, name string) {
+// container replaces the settings of a container. The pods of Jobs that wait exist from the beginning, so
+// that each of them reserves little.
+func (t *template) container(container map[string]any, group, name string, reservesLittle bool) {
 	container["image"] = t.image(container["image"].(string))
 	resources := container["resources"]
 	if resources == nil {
 		resources = map[string]any{}
 	}
-	container["resources"] = t.optional(t.values.leaf(resources, quantities, group, name, "resources", container["name"].(string)))
+	of := t.values.leaf(resources, quantities, group, name, "resources", container["name"].(string))
+	container["resources"] = t.optional(of)
+	if reservesLittle {
+		container["resources"] = t.item(fmt.Sprintf("include \"kolla.resources\" (list . %s)", of))
+	}
 }
 
 // image returns the action for the reference of an image, which is made from the registry and the

@@ -34,9 +34,10 @@ var (
 	labels   = schema{"type": "object", "additionalProperties": word}
 	objects  = schema{"type": "array", "items": schema{"type": "object"}}
 
+	amounts    = schema{"type": "object", "additionalProperties": quantity}
 	quantities = schema{"type": "object", "additionalProperties": false, "properties": schema{
-		"requests": schema{"type": "object", "additionalProperties": quantity},
-		"limits":   schema{"type": "object", "additionalProperties": quantity},
+		"requests": amounts,
+		"limits":   amounts,
 		"claims":   objects,
 	}}
 	// option is an option of a config file. A list is an option that is repeated; null removes it.

@@ -12,12 +12,12 @@ import (
 // resources maps the kinds that a pod can wait for to the names of their resources.
 var resources = map[string]string{"Job": "jobs", "Deployment": "deployments", "StatefulSet": "statefulsets", "DaemonSet": "daemonsets"}
 
-// wait adds an init container to a pod. It waits for the objects that an apply of kolla would wait for.
-// The pods of a workload wait only for Jobs: when a node restarts, Jobs are complete, and no pod waits
-// for the pods of others.
-func (t *template) wait(o *providers.Object, pod map[string]any) {
+// waits returns the expressions of the objects that a pod waits for: those that an apply of kolla would
+// wait for. The pods of a workload wait only for Jobs: when a node restarts, Jobs are complete, and no pod
+// waits for the pods of others.
+func (t *template) waits(o *providers.Object, pod map[string]any) []string {
 	if _, other := pod["serviceAccountName"]; other {
-		return // the rights of that account are unknown
+		return nil // the rights of that account are unknown
 	}
 	var names []string
 	for _, address := range o.DependsOn {
@@ -27,9 +27,11 @@ func (t *template) wait(o *providers.Object, pod map[string]any) {
 		}
 		names = append(names, fmt.Sprintf("(print %q (%s))", resource+"/", t.waited(address)))
 	}
-	if len(names) == 0 {
-		return
-	}
+	return names
+}
+
+// wait adds the init container that waits to a pod.
+func (t *template) wait(pod map[string]any, names []string) {
 	first := pod["containers"].([]any)[0].(map[string]any)
 	user := map[string]any{}
 	if context, ok := first["securityContext"].(map[string]any); ok {

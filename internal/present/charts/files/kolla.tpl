@@ -224,6 +224,13 @@ subjects:
 {{- end }}
 {{- end }}
 
+{{/* The resources of a container in the pod of a job that waits: its own RESOURCES. */}}
+{{- define "kolla.resources" -}}
+{{- $wait := (index . 0).Values.global.wait }}{{ $resources := deepCopy (index . 1) }}
+{{- if and $wait.enabled $wait.requests }}{{ $resources = mergeOverwrite $resources (dict "requests" (deepCopy $wait.requests)) }}{{ end }}
+{{- toYaml $resources }}
+{{- end }}
+
 {{/* The init container of a pod that waits: IMAGE, user, NAMES. */}}
 {{- define "kolla.wait" -}}
 {{- $root := index . 0 }}
@@ -238,7 +245,7 @@ subjects:
     value: {{ $root.Release.Namespace | quote }}
   - name: SECONDS
     value: {{ $root.Values.global.wait.seconds | toString | quote }}
-  resources: {requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 128Mi}}
+  resources: {{ include "kolla.resources" (list $root (dict "requests" (dict "cpu" "5m" "memory" "24Mi") "limits" (dict "memory" "128Mi"))) | fromYaml | toJson }}
   securityContext: {{ merge (dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL"))) (index . 2 | fromJson) | toJson }}
   terminationMessagePolicy: FallbackToLogsOnError
   volumeMounts:
