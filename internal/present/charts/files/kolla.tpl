@@ -151,15 +151,16 @@ cluster, as in helm template, they are generated too.
 {{/* A value at a place of a text, so that the reader of the text gets the same value: PLACE, VALUE. */}}
 {{- define "kolla.escape" -}}
 {{- $place := index . 0 }}{{ $value := index . 1 }}{{ $wrong := "" }}
+{{- $control := "\\x00-\\x08\\x0a-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}" }}
 {{- if eq $place "url" }}{{ $value | urlquery | replace "+" "%20" }}
-{{- else if eq $place "json" }}{{ toRawJson $value | trimPrefix "\"" | trimSuffix "\"" }}
-{{- else if eq $place "sql" }}{{ $wrong = "[\\\\\\x00-\\x1f]" }}{{ $value | replace "'" "''" }}
+{{- else if eq $place "json" }}{{ toJson $value | trimPrefix "\"" | trimSuffix "\"" }}
+{{- else if eq $place "sql" }}{{ $wrong = print "[\\\\" $control "]" }}{{ $value | replace "'" "''" }}
 {{- else }}{{ $value }}
 {{- if eq $place "in-url" }}{{ $wrong = "[^A-Za-z0-9._~!$'()*+,;=:/%-]" }}
 {{- else if eq $place "literal" }}{{ $wrong = "%" }}
-{{- else if eq $place "ini" }}{{ $wrong = "^\\s|\\s$|^['\"]|['\"]$|\\\\\\$|\\$[$\\{_A-Za-z]|[\\x00-\\x08\\x0a-\\x1f]" }}
-{{- else if eq $place "line" }}{{ $wrong = "[\\x00-\\x08\\x0a-\\x1f]" }}
-{{- else if eq $place "quoted" }}{{ $wrong = "['\"`\\\\$\\x00-\\x08\\x0a-\\x1f]" }}
+{{- else if eq $place "ini" }}{{ $wrong = print "^\\s|\\s$|^['\"]|['\"]$|\\\\\\$|\\$[$\\{_\\pL]|[" $control "]" }}
+{{- else if eq $place "line" }}{{ $wrong = print "[" $control "]" }}
+{{- else if eq $place "quoted" }}{{ $wrong = print "['\"`\\\\$" $control "]" }}
 {{- else if eq $place "bare" }}{{ $wrong = "[^A-Za-z0-9._+/=@%,-]" }}
 {{- else if eq $place "env" }}{{ $wrong = "\\x00" }}
 {{- else }}{{ fail (printf "a value cannot be put into %q" $place) }}

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
 	"io/fs"
 	"os"
@@ -12,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/lang/escape"
 )
 
 // TestValues changes values of each kind, and looks at the objects that change.
@@ -159,5 +163,66 @@ func TestSecrets(t *testing.T) {
 		if _, err := cert.Verify(x509.VerifyOptions{Roots: roots, DNSName: "web.openstack", KeyUsages: []x509.ExtKeyUsage{usage}}); err != nil {
 			t.Errorf("the CA of the chart did not sign the certificate for this: %v", err)
 		}
+	}
+}
+
+// TestEscapes checks that charts write the values of Secrets into texts as kolla does, and refuse the same values.
+func TestEscapes(t *testing.T) {
+	chart, _ := export(t, "../../../../examples/service-discovery")
+	library, err := os.ReadFile(chart + "/templates/_kolla.tpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"Chart.yaml":            "apiVersion: v2\nname: escapes\nversion: 1.0.0\n",
+		"templates/_kolla.tpl":  string(library),
+		"templates/object.yaml": "values:\n{{- range .Values.cases }}\n- {{ include \"kolla.escape\" (list .place .value) | toJson }}\n{{- end }}\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type pair struct {
+		Place escape.Place `json:"place"`
+		Value string       `json:"value"`
+	}
+	write := func(pairs ...pair) (output string, ok bool) {
+		values := filepath.Join(dir, "values.json")
+		raw, err := json.Marshal(map[string]any{"cases": pairs})
+		if err == nil {
+			err = os.WriteFile(values, raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return helm(t, "template", "escapes", dir, "--values="+values)
+	}
+	var taken []pair
+	var want []any
+	refused := 0
+	for _, place := range []escape.Place{escape.JSON, escape.SQL, escape.URL, escape.InURL, escape.Literal, escape.INI, escape.Line, escape.Quoted, escape.Bare, escape.Env} {
+		for _, value := range []string{"aZ09", "a b", "p@ss/w:rd%+", "it's", `"a"`, `a\b`, "a$b", "a$1", "a$$", "a$é", " a", "a\nb", "a\tb", "<é&>", "`a`", "a\u2028b"} {
+			each := pair{place, value}
+			text, err := escape.Into(place, value)
+			if err == nil {
+				taken, want = append(taken, each), append(want, text)
+				continue
+			}
+			refused++
+			if out, ok := write(each); ok || !strings.Contains(out, "characters that cannot stand in its place ("+string(place)+")") {
+				t.Errorf("place %s: the chart takes %q\n%s", place, value, out)
+			}
+		}
+	}
+	out, ok := write(taken...)
+	if !ok || refused < 20 {
+		t.Fatalf("the chart refuses a value that kolla takes, or kolla only refuses %d:\n%s", refused, out)
+	}
+	if diff := cmp.Diff(want, objectsOf(t, out)[0]["values"]); diff != "" {
+		t.Errorf("the chart writes other texts (-want +got):\n%s", diff)
 	}
 }
