@@ -123,6 +123,8 @@ var allowed = map[string][]string{
 	"internal/base/revision":                  {"internal/base/failure", "internal/base/files"},
 	"internal/base/words":                     {},
 	"internal/present/annotations":            {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/present/report", "lang/configs", "planner/plans"},
+	"internal/present/charts":                 {"lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/secrets"},
+	"internal/present/charts/live":            {}, // tests only
 	"internal/present/content":                {"planner/plans", "providers", "providers/kinds", "providers/podsecurity"},
 	"internal/present/discovery":              {"internal/base/foreign", "internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/kinds"},
 	"internal/present/drift":                  {"internal/base/files", "internal/base/foreign", "internal/base/words", "internal/present/report", "internal/present/report/effects", "lang/addrs", "planner/plans", "planner/trust", "providers", "providers/kinds", "state"},
@@ -171,7 +173,7 @@ var allowed = map[string][]string{
 	"internal/run/explain":                    {"internal/base/crash", "internal/base/failure", "internal/base/redaction", "internal/present/report/applied", "internal/run/engine", "internal/run/executor", "planner/plans", "providers", "providers/kubernetes", "state"},
 	"internal/cli/exposure":                   {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/view/tables", "lang/configs", "providers", "providers/haproxy", "providers/keepalived", "providers/kinds", "providers/secrets"},
 	"internal/cli/format":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/present/view", "lang/syntax"},
-	"internal/cli/inspect":                    {"internal/base/crash", "internal/base/failure", "internal/base/foreign", "internal/base/revision", "internal/base/words", "internal/cli/command", "internal/cli/console", "internal/present/graph", "internal/present/jsonview", "internal/present/publish", "internal/present/report", "internal/present/view", "internal/present/view/screen", "internal/present/view/tables", "internal/run/engine", "lang", "lang/catalogue", "lang/configs", "lang/imagelock", "planner/plans", "providers", "providers/openstack", "providers/openstack/options", "providers/registry"},
+	"internal/cli/inspect":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/revision", "internal/base/words", "internal/cli/command", "internal/cli/console", "internal/present/charts", "internal/present/graph", "internal/present/jsonview", "internal/present/publish", "internal/present/report", "internal/present/view", "internal/present/view/screen", "internal/present/view/tables", "internal/run/engine", "lang", "lang/catalogue", "lang/configs", "lang/imagelock", "planner/plans", "providers", "providers/openstack", "providers/openstack/options", "providers/registry"},
 	"internal/cli/live":                       {}, // tests only
 	"internal/cli/logs":                       {"internal/base/failure", "internal/base/foreign", "providers/kubernetes"},
 	"internal/cli/notices":                    {},

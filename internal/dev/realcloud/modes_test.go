@@ -23,8 +23,12 @@ func TestModes(t *testing.T) {
 	m.whole.Cleanup(func() { t.Log(m.table()) })
 	take(t, m.cloud, []step{
 		{"nodeport", func(t *testing.T, c *cloud) {
+			const exposed = "  expose = exposure.public\n"
+			c.edit(t, exposed, exposed+"  port \"web\" { node_port = 30080 }\n  port \"secure\" { node_port = 30443 }\n")
 			c.kolla(t, 0, "apply", "-auto-approve", "-timeout=10m")
+			c.encrypted = true // HAProxy needs the certificate
 			c.haproxy(t)
+			c.encrypted = false
 			m.direct(t)
 			m.through(t, "nodeport, with HAProxy outside", true)
 		}},

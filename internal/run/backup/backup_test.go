@@ -442,6 +442,32 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestSlowReader reads a file in a claim more slowly than it is sent.
+func TestSlowReader(t *testing.T) {
+	w := newWorld(t, 1, true)
+	w.impatient = true
+	want := strings.Repeat("a record\n", 30000)
+	if err := os.MkdirAll(filepath.Join(w.dir, "safe", name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "safe", name, "file"), []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	target, err := backup.OpenClaim(t.Context(), w.cluster(), "safe", w.workload())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := target.Open(t.Context(), name, "file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond) // the file is sent meanwhile
+	got, err := io.ReadAll(file)
+	if err := errors.Join(err, file.Close()); err != nil || string(got) != want {
+		t.Errorf("%d bytes arrive of %d: %v", len(got), len(want), err)
+	}
+}
+
 // TestClaim checks that files in a claim are complete or an error, and that the pod for them ends.
 func TestClaim(t *testing.T) {
 	w, identity := newWorld(t, 1, true), key(t)

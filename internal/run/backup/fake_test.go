@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,6 +43,9 @@ type world struct {
 	onRun  func(pod string, command []string) error // may change the command
 	// drains: the connection to a pod reads all output, also after an error of its reader.
 	drains bool
+	// impatient: the connection is reset if its output is not read yet when the command ends, as the API
+	// server does it after ten seconds.
+	impatient bool
 	// cut is how many bytes at the end of an output of the StatefulSet's pods get lost.
 	cut int
 }
@@ -224,9 +228,16 @@ func (w *world) Stream(ctx context.Context, pod types.NamespacedName, container 
 		c.Stdout = drained{stdout}
 	}
 	if w.cut > 0 && w.made[pod.Name] == nil {
-		c.Stdout = &out
+		c.Stdin, c.Stdout = nil, &out
+	}
+	delivered := func() bool { return true }
+	if w.impatient {
+		c.Stdout, delivered = behind(stdout)
 	}
 	err := c.Run()
+	if !delivered() {
+		return errors.New("error reading from error stream: connection reset by peer")
+	}
 	if text := out.Bytes(); len(text) > 0 {
 		if _, failed := stdout.Write(text[:max(0, len(text)-w.cut)]); failed != nil {
 			return failed
@@ -241,6 +252,30 @@ func (w *world) Stream(ctx context.Context, pod types.NamespacedName, container 
 	}
 	return err
 }
+
+// behind returns a writer that takes everything at once, and writes it to stdout meanwhile. delivered
+// reports whether all of it is written.
+func behind(stdout io.Writer) (w io.Writer, delivered func() bool) {
+	var waiting atomic.Int64
+	queue := make(chan []byte, 1<<16)
+	go func() {
+		for part := range queue {
+			_, _ = stdout.Write(part)
+			waiting.Add(-int64(len(part)))
+		}
+	}()
+	return writerFunc(func(p []byte) (int, error) {
+		waiting.Add(int64(len(p)))
+		queue <- bytes.Clone(p)
+		return len(p), nil
+	}), func() bool { return waiting.Load() == 0 }
+}
+
+// writerFunc is a function as an io.Writer.
+type writerFunc func([]byte) (int, error)
+
+// Write implements io.Writer.
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // drained writes until the first error, and never returns it, as a connection to a pod does.
 type drained struct{ io.Writer }

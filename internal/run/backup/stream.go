@@ -14,27 +14,39 @@ import (
 	"kolla.openstack.org/kolla/internal/base/crash"
 )
 
+// attended runs a command, the arguments from $1, and prints a mark, $0, and the status of the command. It
+// ends when its input does.
+const attended = `"$@" </dev/null; status=$?; printf %s%03d "$0" $status; cat >/dev/null; exit $status`
+
 // receive runs a command in a container, and writes its output to dst. An output that was cut off is an
-// error: a connection may end early without one. So a shell in the container adds a mark when the
-// command has succeeded.
+// error: a connection may end early without one. So a shell in the container adds a mark at the end. It ends
+// only after the mark has arrived: the API server resets a connection whose last output is not read within
+// ten seconds after the end of the command, and dst may be slow.
 func receive(ctx context.Context, shell Shell, pod types.NamespacedName, container string, command []string, dst io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	marked := &marked{dst: dst, mark: []byte(rand.Text()), cancel: cancel}
-	return marked.end(shell.Stream(ctx, pod, container, append([]string{"sh", "-c", `"$@" && printf %s "$0"`, string(marked.mark)}, command...), nil, marked))
+	waits, arrived := io.Pipe()
+	defer waits.Close()
+	defer context.AfterFunc(ctx, func() { _ = arrived.Close() })()
+	marked := &marked{dst: dst, mark: []byte(rand.Text()), cancel: cancel, arrived: arrived}
+	return marked.end(shell.Stream(ctx, pod, container, append([]string{"sh", "-c", attended, string(marked.mark)}, command...), waits, marked))
 }
 
-// marked writes everything but the mark at the end. An error of dst ends the command: the connection would
-// read all of its output first, and forget the error.
+// marked writes everything but the mark and the status at the end. An error of dst ends the command: the
+// connection would read all of its output first, and forget the error.
 type marked struct {
-	mu     sync.Mutex
-	dst    io.Writer
-	cancel func()
-	mark   []byte
-	held   []byte // the last bytes, as many as the mark has
-	err    error  // of dst
-	over   bool
+	mu      sync.Mutex
+	dst     io.Writer
+	cancel  func()
+	mark    []byte
+	arrived io.Closer // is closed when the mark has arrived
+	held    []byte    // the last bytes, as many as the mark and the status have
+	err     error     // of dst
+	over    bool
 }
+
+// statusSize is the number of digits of the status after the mark.
+const statusSize = 3
 
 // Write implements io.Writer.
 func (m *marked) Write(p []byte) (int, error) {
@@ -44,7 +56,7 @@ func (m *marked) Write(p []byte) (int, error) {
 		return 0, errors.New("nobody reads the output any more")
 	}
 	m.held = append(m.held, p...)
-	if n := len(m.held) - len(m.mark); n > 0 {
+	if n := len(m.held) - len(m.mark) - statusSize; n > 0 {
 		if _, err := m.dst.Write(m.held[:n]); err != nil {
 			m.err, m.over = err, true
 			m.cancel()
@@ -52,7 +64,15 @@ func (m *marked) Write(p []byte) (int, error) {
 		}
 		m.held = append(m.held[:0], m.held[n:]...)
 	}
+	if m.complete() {
+		_ = m.arrived.Close() // of a pipe, which never fails
+	}
 	return len(p), nil
+}
+
+// complete reports whether the mark has arrived, with the status.
+func (m *marked) complete() bool {
+	return len(m.held) == len(m.mark)+statusSize && bytes.HasPrefix(m.held, m.mark)
 }
 
 // end stops the writing, which may go on after a context has ended. err is the error of the connection. end
@@ -64,7 +84,7 @@ func (m *marked) end(err error) error {
 	switch {
 	case m.err != nil:
 		return m.err
-	case err == nil && !bytes.Equal(m.held, m.mark):
+	case err == nil && !m.complete():
 		return errors.New("the connection ended before the output was complete")
 	}
 	return err
