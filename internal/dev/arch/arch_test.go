@@ -162,10 +162,10 @@ var allowed = map[string][]string{
 	"internal/run/rights":                     {"internal/base/foreign", "internal/base/words", "lang/configs", "providers", "providers/kinds", "providers/kubernetes", "state"},
 	"internal/run/rollout":                    {"internal/base/crash", "internal/base/failure", "internal/base/words", "planner/plans", "providers", "providers/kubernetes", "state"},
 	"internal/run/upgrade":                    {"internal/base/words", "lang/configs", "planner/plans", "providers", "providers/kinds"},
-	"internal/cli":                            {"examples", "internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/cli/access", "internal/cli/change", "internal/cli/command", "internal/cli/compat", "internal/cli/completion", "internal/cli/diagnose", "internal/run/explain", "internal/cli/exposure", "internal/cli/format", "internal/cli/inspect", "internal/cli/logs", "internal/cli/notices", "internal/cli/statecmd", "internal/present/jsonview", "internal/present/view"},
+	"internal/cli":                            {"examples", "internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/cli/access", "internal/cli/change", "internal/cli/command", "internal/cli/compat", "internal/cli/completion", "internal/cli/diagnose", "internal/cli/exposure", "internal/cli/format", "internal/cli/inspect", "internal/cli/logs", "internal/cli/notices", "internal/cli/operate", "internal/cli/statecmd", "internal/present/jsonview", "internal/present/view", "internal/run/explain"},
 	"internal/cli/access":                     {"internal/base/failure", "internal/base/files", "internal/base/words", "internal/cli/command", "internal/present/view", "internal/run/engine", "internal/run/rights", "lang/configs", "providers", "providers/kinds", "providers/openstack", "state"},
-	"internal/cli/change":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/run/explain", "internal/present/jsonview", "internal/present/report/applied", "internal/present/view", "internal/run/adoption", "internal/run/backup", "internal/run/engine", "internal/run/executor", "internal/run/rollout", "lang/addrs", "lang/configs", "planner/plans", "providers", "providers/kinds", "state"},
-	"internal/cli/command":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/base/revision", "internal/base/words", "internal/cli/compat", "internal/run/explain", "internal/present/annotations", "internal/present/publish", "internal/present/view", "internal/present/view/screen", "internal/run/engine", "lang", "lang/addrs", "lang/configs", "lang/imagelock", "providers", "providers/kinds", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
+	"internal/cli/change":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/jsonview", "internal/present/view", "internal/run/adoption", "internal/run/apply", "internal/run/backup", "internal/run/engine", "internal/run/executor", "internal/run/explain", "internal/run/rollout", "lang/addrs", "lang/configs", "planner/plans", "providers", "providers/kinds", "state"},
+	"internal/cli/command":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/base/revision", "internal/base/words", "internal/cli/compat", "internal/present/annotations", "internal/present/publish", "internal/present/view", "internal/present/view/screen", "internal/run/engine", "internal/run/explain", "lang", "lang/addrs", "lang/configs", "lang/imagelock", "providers", "providers/kinds", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
 	"internal/cli/compat":                     {},
 	"internal/cli/completion":                 {"internal/base/foreign", "lang", "lang/addrs", "providers/openstack", "state"},
 	"internal/cli/console":                    {"internal/base/foreign", "internal/present/view", "lang"},
@@ -175,6 +175,12 @@ var allowed = map[string][]string{
 	"internal/cli/format":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/present/view", "lang/syntax"},
 	"internal/cli/inspect":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/revision", "internal/base/words", "internal/cli/command", "internal/cli/console", "internal/present/charts", "internal/present/graph", "internal/present/jsonview", "internal/present/publish", "internal/present/report", "internal/present/view", "internal/present/view/screen", "internal/present/view/tables", "internal/run/engine", "lang", "lang/catalogue", "lang/configs", "lang/imagelock", "planner/plans", "providers", "providers/openstack", "providers/openstack/options", "providers/registry"},
 	"internal/cli/live":                       {}, // tests only
+	"internal/run/apply":                      {"internal/present/report/applied", "internal/run/engine", "internal/run/explain", "planner/plans", "state"},
+	"internal/operator":                       {"internal/base/failure", "internal/base/redaction", "internal/base/words", "internal/operator/source", "internal/operator/v1alpha1", "internal/present/drift", "internal/present/report", "internal/present/report/applied", "internal/present/status", "internal/present/view/markdown", "internal/run/apply", "internal/run/approval", "internal/run/engine", "internal/run/explain", "lang", "lang/addrs", "lang/configs", "planner/plans", "providers", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
+	"internal/operator/source":                {"internal/operator/v1alpha1"},
+	"internal/operator/v1alpha1":              {},
+	"internal/cli/operate":                    {"internal/base/failure", "internal/base/foreign", "internal/base/words", "internal/cli/access", "internal/cli/command", "internal/operator", "internal/operator/v1alpha1", "internal/run/rights", "lang", "lang/configs", "providers/kubernetes"},
+	"internal/operator/live":                  {}, // tests only
 	"internal/cli/logs":                       {"internal/base/failure", "internal/base/foreign", "providers/kubernetes"},
 	"internal/cli/notices":                    {},
 	"internal/cli/statecmd":                   {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/view", "internal/present/view/tables", "lang/addrs", "planner", "providers", "state"},
@@ -214,14 +220,18 @@ var rooms = []room{
 	{"planner", []string{"internal/base", "lang", "state", "providers"}},
 	{"internal/present", []string{"internal/base", "lang", "state", "providers", "planner"}},
 	{"internal/run", []string{"internal/base", "lang", "state", "providers", "planner", "internal/present"}},
-	{"internal/cli", []string{"examples", "internal/base", "lang", "state", "providers", "planner", "internal/present", "internal/run"}},
+	{"internal/operator", []string{"internal/base", "lang", "state", "providers", "planner", "internal/present", "internal/run"}},
+	{"internal/cli", []string{"examples", "internal/base", "lang", "state", "providers", "planner", "internal/present", "internal/run", "internal/operator"}},
 	{"cmd", []string{"internal/cli"}},
 	{"examples", nil},
 	{"internal/dev", []string{"lang", "providers", "internal/present"}},
 }
 
 // heavy lists modules on which kolla's packages must not depend.
-var heavy = []string{"k8s.io/kubernetes", "k8s.io/apiserver", "sigs.k8s.io/controller-runtime", "helm.sh/helm"}
+var heavy = []string{"k8s.io/kubernetes", "k8s.io/apiserver", "helm.sh/helm"}
+
+// controllers is the module that only the operator imports.
+const controllers = "sigs.k8s.io/controller-runtime"
 
 type goPackage struct {
 	ImportPath string
@@ -241,6 +251,9 @@ func TestImports(t *testing.T) {
 			ours, ok := strings.CutPrefix(path, module+"/")
 			if ok && !slices.Contains(may, ours) {
 				t.Errorf("%s imports %s; it may import only %v of ours", name, ours, may)
+			}
+			if (path == controllers || strings.HasPrefix(path, controllers+"/")) && !strings.HasPrefix(name, "internal/operator") {
+				t.Errorf("%s imports %s, which is for the operator only", name, path)
 			}
 		}
 		for _, path := range p.Deps {
@@ -274,7 +287,7 @@ func TestRooms(t *testing.T) {
 }
 
 // TestOneDoorToTheCluster checks that only providers/kubernetes and its internal packages
-// talk to a cluster.
+// talk to a cluster. The operator also has its own door, to its own objects.
 func TestOneDoorToTheCluster(t *testing.T) {
 	doors := []string{
 		"k8s.io/client-go/dynamic", "k8s.io/client-go/kubernetes", "k8s.io/client-go/rest",
@@ -282,7 +295,7 @@ func TestOneDoorToTheCluster(t *testing.T) {
 	}
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
-		if name == "providers/kubernetes" || strings.HasPrefix(name, "providers/kubernetes/internal/") || name == "internal/dev/clustertest" {
+		if name == "providers/kubernetes" || strings.HasPrefix(name, "providers/kubernetes/internal/") || name == "internal/dev/clustertest" || name == "internal/operator" {
 			continue
 		}
 		for _, path := range p.Imports {

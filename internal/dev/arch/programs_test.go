@@ -20,6 +20,7 @@ var starters = map[string]string{
 	"k8s.io/client-go/plugin/pkg/client/auth/exec":                       "the credential plugin of the kubeconfig",
 	"oras.land/oras-go/v2/registry/remote/credentials":                   "nothing: kolla does not look for a default helper",
 	"oras.land/oras-go/v2/registry/remote/credentials/internal/executer": "the credential helper of registries",
+	"golang.org/x/sys/execabs":                                           "nothing: it is for Git repositories on the disk, and the operator's have URLs of http, https and ssh",
 	"github.com/google/gnostic-models/compiler":                          "nothing: kolla registers no extensions of OpenAPI",
 	"github.com/mattn/go-shellwords":                                     "nothing: kolla does not set ParseBacktick",
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5"
@@ -35,6 +36,9 @@ const (
 
 // fromGit fetches one commit. If before is of the same commit, it is returned after one request.
 func fromGit(ctx context.Context, at v1alpha1.Git, secret map[string][]byte, before *Tree) (*Tree, error) {
+	if scheme, _, _ := strings.Cut(at.URL, "://"); !slices.Contains([]string{"http", "https", "ssh"}, scheme) {
+		return nil, fmt.Errorf("%s is not a URL of https, http or ssh", at.URL) // a file would start git
+	}
 	login, err := loginOf(at.URL, secret)
 	if err != nil {
 		return nil, err
