@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +23,50 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
-func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
+func TestMain(m *testing.M) {
+	if namespace := os.Getenv(childVariable); namespace != "" {
+		os.Exit(child(namespace))
+	}
+	os.Exit(clustertest.Run(m))
+}
+
+// childVariable makes the test program an operator of a namespace, which a test can kill.
+const childVariable = "KOLLA_TEST_OPERATOR"
+
+// child runs an operator with the election of a leader until it is killed.
+func child(namespace string) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	err := operator.Run(ctx, operator.Options{
+		Kubernetes: kubernetes.Options{Kubeconfig: os.Getenv("KUBECONFIG"), UserAgent: "kolla-operator/test"},
+		Namespace:  namespace, LeaseNamespace: namespace, Workers: 1, Version: "test",
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// spawn starts an operator as a process of its own.
+func (b *bench) spawn() *exec.Cmd {
+	b.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), childVariable+"="+b.namespace, "KUBECONFIG="+clustertest.Kubeconfig())
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return cmd
+}
 
 // bench is a namespace with a service account, and an operator that watches it.
 type bench struct {

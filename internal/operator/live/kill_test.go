@@ -1,0 +1,202 @@
+package live_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/dev/clustertest"
+	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
+	"kolla.openstack.org/kolla/providers/kubernetes"
+	"kolla.openstack.org/kolla/state"
+	"kolla.openstack.org/kolla/state/cluster"
+)
+
+// many is a cloud whose apply takes a while.
+func many(greeting string) string {
+	return changed(greeting) + `
+manifest "many" {
+  for_each = toset([for i in range(150) : tostring(i)])
+  object = {
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "many-${each.key}" }
+    data       = { greeting = var.greeting }
+  }
+}
+`
+}
+
+// state reads the state of the cloud.
+func (b *bench) state() *state.State {
+	b.Helper()
+	client, err := kubernetes.Connect(kubernetes.Options{Kubeconfig: clustertest.Kubeconfig()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	namespace := b.target + "-state"
+	st, err := state.New(cluster.New(b.Context(), client.Records(namespace), cluster.Options{Namespace: namespace, Cloud: b.namespace})).Read()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return st
+}
+
+// checkWhole checks that the cluster has the objects of the state, each once, and no others of the cloud.
+func (b *bench) checkWhole(greeting string) {
+	b.Helper()
+	var list struct {
+		Items []struct {
+			Metadata struct{ Name, UID string }
+			Data     map[string]string
+		}
+	}
+	text := b.kubectl("get", "configmaps", "-n", b.target, "-l", "kolla.openstack.org/cloud="+b.namespace, "-o", "json")
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		b.Fatal(err)
+	}
+	live := map[string]string{}
+	for _, item := range list.Items {
+		live[item.Metadata.UID] = item.Metadata.Name
+		if got := item.Data["greeting"]; got != greeting {
+			b.Errorf("%s has %q, want %q", item.Metadata.Name, got, greeting)
+		}
+	}
+	known := 0
+	for _, o := range b.state().Objects {
+		if o.Kind != "ConfigMap" {
+			continue
+		}
+		known++
+		if live[o.UID] != o.Name || !o.Ready {
+			b.Errorf("the state knows %s with UID %s (ready: %t), and the cluster has %q", o.Name, o.UID, o.Ready, live[o.UID])
+		}
+	}
+	if known != 151 || len(live) != 151 {
+		b.Errorf("the state knows %d ConfigMaps, and the cluster has %d, want 151", known, len(live))
+	}
+}
+
+// TestKilled kills the operator at twenty instants. Each time another one goes on, and at the end nothing
+// is lost or doubled.
+func TestKilled(t *testing.T) {
+	b := newBench(t)
+	b.files("files", many("g0"))
+	b.cloud("  approval: automatic\n")
+	kills, during := 20, 0
+	for i := range kills {
+		b.files("files", many(fmt.Sprintf("g%d", i)))
+		operator := b.spawn()
+		before := len(b.phases())
+		clustertest.Eventually(t, "a plan is made or applied", func() bool {
+			return len(b.phases()) > before || slices.Contains(values(b.phases()), string(v1alpha1.Applying))
+		})
+		time.Sleep(time.Duration(rand.IntN(1500)) * time.Millisecond)
+		if err := operator.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = operator.Wait()
+		if slices.Contains(values(b.phases()), string(v1alpha1.Applying)) {
+			during++
+		}
+		b.kubectl("delete", "lease", "kolla-operator", "-n", b.namespace, "--ignore-not-found") // do not wait for its end
+	}
+	t.Logf("%d of %d kills were during an apply", during, kills)
+	if during == 0 {
+		t.Error("no kill was during an apply: the test proves nothing")
+	}
+	b.files("files", many("end"))
+	b.spawn()
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.checkWhole("end")
+}
+
+func values(m map[string]string) (out []string) {
+	for _, v := range m {
+		out = append(out, v)
+	}
+	return out
+}
+
+// TestLeaderCutOff stops the process of the leader during an apply. The other one goes on, and when the
+// first wakes up, it writes nothing more.
+func TestLeaderCutOff(t *testing.T) {
+	b := newBench(t)
+	b.files("files", many("first"))
+	first := b.spawn()
+	b.cloud("  approval: automatic\n")
+	clustertest.Eventually(t, "an apply runs", func() bool { return slices.Contains(values(b.phases()), string(v1alpha1.Applying)) })
+	time.Sleep(300 * time.Millisecond)
+	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	b.spawn()
+	b.files("files", many("second"))
+	cut := time.Now()
+	b.until(v1alpha1.ReasonAsDeclared)
+	t.Logf("the other operator was done %s after the leader was cut off", time.Since(cut).Round(time.Second))
+	b.checkWhole("second")
+	version := b.kubectl("get", "configmaps", "-n", b.target, "-o", "jsonpath={.items[*].metadata.resourceVersion}")
+	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- first.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("the former leader goes on")
+	}
+	if after := b.kubectl("get", "configmaps", "-n", b.target, "-o", "jsonpath={.items[*].metadata.resourceVersion}"); after != version {
+		t.Error("the former leader has written")
+	}
+	b.checkWhole("second")
+}
+
+// TestSecretsNowhere looks for the value of a sensitive variable in everything that the operator writes.
+func TestSecretsNowhere(t *testing.T) {
+	const value = "swordfish-of-the-operator"
+	b := newBench(t)
+	b.files("files", configuration+`
+variable "password" {
+  type      = string
+  sensitive = true
+}
+manifest "login" {
+  object = {
+    apiVersion = "v1"
+    kind       = "Secret"
+    metadata   = { name = "login" }
+    stringData = { password = var.password, url = "https://kolla:${var.password}@example.org" }
+  }
+}
+`)
+	b.kubectl("create", "secret", "generic", "values", "-n", b.namespace, "--from-literal=password="+value)
+	b.start()
+	b.cloud("  approval: automatic\n  variablesFrom: [{secret: {name: values}}]\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+	if got := b.kubectl("get", "secret", "login", "-n", b.target, "-o", "jsonpath={.data.password}"); got == "" {
+		t.Fatal("the Secret is not there: the test proves nothing")
+	}
+	b.kubectl("patch", "secret", "login", "-n", b.target, "--type=merge", "-p", `{"stringData":{"password":"x"}}`)
+	clustertest.Eventually(t, "the value is put back", func() bool {
+		return strings.HasPrefix(b.kubectl("get", "secret", "login", "-n", b.target, "-o", "jsonpath={.data.password}"), "c3dvcmRma")
+	})
+	b.until(v1alpha1.ReasonAsDeclared)
+	everything := b.kubectl("get", "clouds,cloudplans,cloudservices,events,configmaps", "-n", b.namespace, "-o", "yaml")
+	names := b.kubectl("get", "secrets", "-n", b.namespace, "-o", `jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}`)
+	for name := range strings.Lines(names) {
+		if name = strings.TrimSpace(name); name == "values" || name == "prod-applied" { // the variables themselves
+			continue
+		}
+		everything += b.kubectl("get", "secret", name, "-n", b.namespace, "-o", `go-template={{range $k, $v := .data}}{{$v | base64decode}}{{end}}`)
+	}
+	if i := strings.Index(everything, value); i >= 0 {
+		t.Errorf("the value is in: %s", everything[max(0, i-300):i+50])
+	}
+}
