@@ -49,9 +49,8 @@ func (w *work) apply(ctx context.Context, t *tenant, l *look, record *v1alpha1.C
 	if l.made.Rebuilt != nil {
 		session.Seed(l.made.Rebuilt)
 	}
-	record.Status.Approved = d.by
 	started := metav1.Now()
-	w.conclude(ctx, record, v1alpha1.Applying, "")
+	w.begin(ctx, record, d.by, started)
 	cloud.Status.Managed = true
 	w.settle(v1alpha1.Stalled)
 	w.set(v1alpha1.Reconciling, metav1.ConditionTrue, v1alpha1.ReasonApplying, fmt.Sprintf("Applying %s: %s", record.Name, report.Summary(l.made.Plan)))

@@ -145,7 +145,7 @@ func (r *Reconciler) plan(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud,
 		return nil, stalled(v1alpha1.ReasonConflict, "%v", err)
 	}
 	l.options = engine.Options{
-		Destroy: destroy, DeleteData: cloud.Spec.DeleteData, Selection: plans.Selection{Excludes: holds},
+		Destroy: destroy, DeleteData: cloud.Spec.DeleteData, Adopt: cloud.Spec.Adopt, Selection: plans.Selection{Excludes: holds},
 		// A plan is kept for kolla show, and shows what it is for.
 		Written: powersOf(cloud),
 	}
@@ -158,6 +158,9 @@ func (r *Reconciler) plan(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud,
 // powersOf returns the options of a plan as the command line has them.
 func powersOf(cloud *v1alpha1.Cloud) []string {
 	var out []string
+	for _, address := range cloud.Spec.Adopt {
+		out = append(out, "-adopt="+address)
+	}
 	for _, address := range cloud.Spec.DeleteData {
 		out = append(out, "-delete-data="+address)
 	}

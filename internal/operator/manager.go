@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) error {
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        logger,
-		Cache:                         cache.Options{DefaultNamespaces: namespaces, DefaultTransform: cache.TransformStripManagedFields()},
+		Cache:                         cache.Options{DefaultNamespaces: namespaces},
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}, FieldOwner: Name},
 		Metrics:                       metricsserver.Options{BindAddress: off(o.Metrics)},
 		HealthProbeBindAddress:        off(o.Health),

@@ -52,6 +52,20 @@ func Manifests(in Installation) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// Namespaces returns namespaces as a stream of YAML documents. Each document begins with its mark.
+func Namespaces(names []string) ([]byte, error) {
+	var out bytes.Buffer
+	for _, name := range names {
+		text, err := yaml.Marshal(&corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name}})
+		if err != nil {
+			return nil, fmt.Errorf("write the manifests: %w", err)
+		}
+		out.WriteString("---\n")
+		out.Write(text)
+	}
+	return out.Bytes(), nil
+}
+
 func (in Installation) objects() []runtime.Object {
 	labels := map[string]string{"app.kubernetes.io/name": Name}
 	named := metav1.ObjectMeta{Name: Name, Namespace: in.Namespace, Labels: labels}
@@ -93,7 +107,7 @@ func (in Installation) rules() []rbacv1.PolicyRule {
 		{APIGroups: []string{group}, Resources: []string{"clouds/status", "cloudplans/status", "cloudservices/status", "clouds/finalizers", "cloudplans/finalizers"}, Verbs: []string{"get", "update", "patch"}},
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}},
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list", "watch", "create", "update", "patch"}},
-		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
+		{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update", "patch"}},
 		impersonate,
 	}

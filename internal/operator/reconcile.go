@@ -57,6 +57,7 @@ type work struct {
 	*Reconciler
 	cloud *v1alpha1.Cloud
 	base  *v1alpha1.Cloud // as the server has it
+	news  []news
 }
 
 // Reconcile is part of reconcile.Reconciler.
@@ -88,6 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		after = w.stopped(err)
 	}
 	recordMetrics(cloud)
+	w.notify(ctx)
 	if err := w.save(ctx); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -147,6 +149,7 @@ func (w *work) changed(before *v1alpha1.Cloud, kind, level string) {
 	now, old := meta.FindStatusCondition(w.cloud.Status.Conditions, kind), meta.FindStatusCondition(before.Status.Conditions, kind)
 	if now != nil && (old == nil || old.Reason != now.Reason || old.Message != now.Message) {
 		w.event(level, now.Reason, "%s", now.Message)
+		w.news = append(w.news, news{now.Reason, now.Message})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -144,18 +145,29 @@ func (w *work) prune(ctx context.Context, all []v1alpha1.CloudPlan) error {
 	return nil
 }
 
-// conclude records what became of a plan. A failure is logged: the plan itself is not at stake.
+// begin records that a plan is applied, and who allowed it.
+func (w *work) begin(ctx context.Context, record *v1alpha1.CloudPlan, by string, at metav1.Time) {
+	w.update(ctx, record, func(s *v1alpha1.CloudPlanStatus) {
+		s.Phase, s.Approved, s.Started, s.Message = v1alpha1.Applying, by, &at, ""
+	})
+}
+
+// conclude records what became of a plan.
 func (w *work) conclude(ctx context.Context, record *v1alpha1.CloudPlan, phase v1alpha1.Phase, message string) {
-	if record.Status.Phase == phase && record.Status.Message == short(message) {
-		return
-	}
+	w.update(ctx, record, func(s *v1alpha1.CloudPlanStatus) {
+		s.Phase, s.Message = phase, short(message)
+		if phase == v1alpha1.Applied || phase == v1alpha1.Failed {
+			now := metav1.Now()
+			s.Ended = &now
+		}
+	})
+}
+
+// update changes the status of a plan. A failure is logged: the plan itself is not at stake.
+func (w *work) update(ctx context.Context, record *v1alpha1.CloudPlan, change func(*v1alpha1.CloudPlanStatus)) {
 	before := record.DeepCopy()
-	now := metav1.Now()
-	switch record.Status.Phase, record.Status.Message = phase, short(message); phase {
-	case v1alpha1.Applying:
-		record.Status.Started = &now
-	case v1alpha1.Applied, v1alpha1.Failed:
-		record.Status.Ended = &now
+	if change(&record.Status); equality.Semantic.DeepEqual(before.Status, record.Status) {
+		return
 	}
 	if err := w.Client.Status().Patch(ctx, record, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		w.Log.Error("the outcome of a plan was not recorded", "plan", record.Name, "error", err)

@@ -61,26 +61,26 @@ func runRBAC(w *command.Workspace) error {
 	if err != nil {
 		return err
 	}
-	text, err := Roles(w, subjects)
+	in, roles, err := Roles(w)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w.Streams.Out, text)
+	_, err = io.WriteString(w.Streams.Out, rights.Preface(in, roles)+rights.YAML(roles, subjects))
 	return err
 }
 
-// Roles returns the roles that the configuration and the state of a workspace need, as YAML with comments.
-// If there are subjects, it adds the bindings.
-func Roles(w *command.Workspace, subjects []rights.Subject) (string, error) {
+// Roles returns the roles that the configuration and the state of a workspace need, and what determines
+// them.
+func Roles(w *command.Workspace) (in rights.Input, roles []rights.Role, err error) {
 	if err := loadForRights(w); err != nil {
-		return "", err
+		return in, nil, err
 	}
 	st, err := KnownState(w)
 	if err != nil {
-		return "", err
+		return in, nil, err
 	}
 	if err := st.CheckCloud(w.Config.Cloud.Name); err != nil {
-		return "", err
+		return in, nil, err
 	}
 	names := rights.NewNames(w.Flags.Context, w.Cluster.Client)
 	facts := openstack.Offline()
@@ -88,14 +88,14 @@ func Roles(w *command.Workspace, subjects []rights.Subject) (string, error) {
 	objects, diags := openstack.Render(w.Config, facts)
 	w.Printer.Diagnostics(diags, w.Config.Files)
 	if diags.HasErrors() {
-		return "", command.ExitCode(command.ExitError)
+		return in, nil, command.ExitCode(command.ExitError)
 	}
 	names.Define(objects)
-	in := RightsInput(w, names, objects, st)
+	in = RightsInput(w, names, objects, st)
 	in.ReadOnly = w.Flags.Bool("read-only")
-	roles := rights.Of(in)
+	roles = rights.Of(in)
 	warnGuessed(w.Printer, names)
-	return rights.Preface(in, roles) + rights.YAML(roles, subjects), nil
+	return in, roles, nil
 }
 
 // lookedFor returns what a plan looks for because of the exposures, and no other part of it.

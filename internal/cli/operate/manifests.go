@@ -23,9 +23,10 @@ rights, and its Deployment:
   kolla operator manifests -image=registry.example.org/kolla:1.0 | kubectl apply --server-side -f -
 
 The operator itself has no rights in a cloud: it acts in the name of the service account
-that a Cloud names. With -serviceaccount, this also prints that account, and exactly the
-rights that the configuration in the current directory needs, as kolla rbac does. make image
-makes the image.`,
+that a Cloud names. With -serviceaccount, this also prints that account, the namespaces of
+the cloud in the current directory, and exactly the rights that this cloud needs, as kolla
+rbac does. kolla then did not make the cloud's namespace: let the first plan take it over,
+with spec.adopt: [cloud.NAME/Namespace/NAMESPACE] in the Cloud. make image makes the image.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
 			&cli.StringFlag{Name: "image", Usage: "the `IMAGE` with kolla, as nodes pull it"},
 			&cli.StringFlag{Name: "namespace", Value: operator.Name, Usage: "the namespace `NAME` of the operator and its Clouds"},
@@ -54,11 +55,22 @@ makes the image.`,
 			if err := shared(); err != nil {
 				return err
 			}
-			roles, err := access.Roles(w, []rights.Subject{{Kind: "ServiceAccount", Name: in.Account, Namespace: in.Namespace}})
+			_, roles, err := access.Roles(w)
 			if err != nil {
 				return err
 			}
-			_, err = s.Out.Write(append(append(text, "---\n"...), roles...))
+			var namespaces []string
+			for _, role := range roles {
+				if role.Namespace != "" && role.Namespace != in.Namespace {
+					namespaces = append(namespaces, role.Namespace)
+				}
+			}
+			more, err := operator.Namespaces(namespaces)
+			if err != nil {
+				return err
+			}
+			account := rights.Subject{Kind: "ServiceAccount", Name: in.Account, Namespace: in.Namespace}
+			_, err = s.Out.Write(append(append(text, more...), "---\n"+rights.YAML(roles, []rights.Subject{account})...))
 			return err
 		},
 	}

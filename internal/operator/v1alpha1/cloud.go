@@ -116,6 +116,12 @@ type CloudSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	DeleteData []string `json:"deleteData,omitempty"`
+	// Addresses of objects that exist already, and that plans take over, as `kolla plan -adopt` does:
+	// "cloud.prod/Namespace/openstack".
+	//
+	// +optional
+	// +kubebuilder:validation:MaxItems=256
+	Adopt []string `json:"adopt,omitempty"`
 	// What happens to the objects of the cloud when the Cloud is deleted. Destroy: a plan destroys them; it
 	// waits for approval unless approval is automatic, and data stays unless deleteData names it. Orphan: they
 	// stay, and kolla apply can go on with them.

@@ -335,6 +335,11 @@ func (in *CloudSpec) DeepCopyInto(out *CloudSpec) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Adopt != nil {
+		in, out := &in.Adopt, &out.Adopt
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Notify != nil {
 		in, out := &in.Notify, &out.Notify
 		*out = make([]Reference, len(*in))
