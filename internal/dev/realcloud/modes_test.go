@@ -37,7 +37,9 @@ func TestModes(t *testing.T) {
 			for _, node := range []string{"real-2", "real-3"} {
 				m.speak(t, node)
 			}
-			m.mode("loadbalancer, with MetalLB", managedExposure, balancedExposure, false)(t, c)
+			// The certificate of the exposure goes, and with it its key.
+			m.mode("loadbalancer, with MetalLB", managedExposure, balancedExposure, false,
+				"-delete-data=exposure.public/Secret/exposure-public", "-delete-data=exposure.public/Secret/exposure-public-ca")(t, c)
 		}},
 	})
 }
@@ -57,10 +59,10 @@ type throughput struct {
 }
 
 // mode returns a step that changes the exposure, and sends requests through it.
-func (m *modesTest) mode(way, before, after string, encrypted bool) func(*testing.T, *cloud) {
+func (m *modesTest) mode(way, before, after string, encrypted bool, options ...string) func(*testing.T, *cloud) {
 	return func(t *testing.T, c *cloud) {
 		c.edit(t, before, after)
-		c.kolla(t, 0, "apply", "-auto-approve", "-timeout=10m")
+		c.kolla(t, 0, append([]string{"apply", "-auto-approve", "-timeout=10m"}, options...)...)
 		c.noChanges(t)
 		m.through(t, way, encrypted)
 	}
