@@ -235,6 +235,9 @@ DIST    ?= dist
 release: ## build what is published of VERSION into dist: archives for TARGETS, lists of modules, checksums
 	go run ./internal/dev/release -version '$(VERSION)' -ldflags '$(LDFLAGS)' -targets '$(TARGETS)' -out '$(DIST)'
 
+generate: ## make the definitions of the operator's objects, and their deep copies, from the Go types
+	go tool -modfile=internal/dev/tools/go.mod controller-gen object crd:crdVersions=v1 paths=./internal/operator/v1alpha1 output:crd:dir=internal/operator/v1alpha1/crds
+
 IMAGE_TARGETS ?= $(filter linux/%,$(TARGETS))
 image: ## write bin/kolla-image.tar, a container image with nothing but kolla, for IMAGE_TARGETS
 	@mkdir -p bin

@@ -224,7 +224,6 @@ Shows the plan as kolla plan does, and what became of it.`,
 		}
 		options := command.Details(c)
 		options.Saved, options.Now = true, time.Now()
-		options.Applied = record.Status.Phase == v1alpha1.Applied
 		if err := s.Printer(c).Plan(plan, options); err != nil {
 			return err
 		}

@@ -105,8 +105,8 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// TestDrift puts drift back without a person, also while a change of the source waits for one.
-func TestDrift(t *testing.T) {
+// TestDriftIsPutBack puts drift back without a person, also while a change of the source waits for one.
+func TestDriftIsPutBack(t *testing.T) {
 	b := newBench(t)
 	b.files("files", configuration)
 	b.start()
@@ -170,8 +170,8 @@ func TestBrokenSource(t *testing.T) {
 	b.until(v1alpha1.ReasonAsDeclared)
 }
 
-// TestConfined lets a source read nothing of the operator's own files and environment.
-func TestConfined(t *testing.T) {
+// TestSourceIsConfined lets a source read nothing of the operator's own files and environment.
+func TestSourceIsConfined(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(secret, []byte("operators-own-token"), 0o600); err != nil {
 		t.Fatal(err)

@@ -89,8 +89,8 @@ func TestConfigMaps(t *testing.T) {
 	}
 }
 
-// TestConfined checks that no name of a file leads out of a source.
-func TestConfined(t *testing.T) {
+// TestNamesStayInside checks that no name of a file leads out of a source.
+func TestNamesStayInside(t *testing.T) {
 	for _, name := range []string{"../x", "/etc/passwd", "a/../../x", ".", "", "a/.."} {
 		var files source.Files
 		if err := files.Add(name, strings.NewReader("x")); err == nil {

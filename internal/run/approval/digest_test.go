@@ -28,7 +28,7 @@ func planOf() *plans.Plan {
 	}
 }
 
-func TestDigest(t *testing.T) {
+func TestPlanDigest(t *testing.T) {
 	want := approval.Digest(planOf())
 	for what, change := range map[string]func(*plans.Plan){
 		"resource version": func(p *plans.Plan) { p.Actions[0].Prior.ResourceVersion = "2" },
