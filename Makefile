@@ -260,4 +260,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin dist .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-state test-members test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release image release-check clean
+.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-state test-members test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release generate image release-check clean

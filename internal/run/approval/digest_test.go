@@ -63,7 +63,7 @@ func TestPlanDigest(t *testing.T) {
 	}
 }
 
-func TestCovers(t *testing.T) {
+func TestRestOfPlan(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		change func(*plans.Plan)
