@@ -21,7 +21,7 @@ import (
 )
 
 // apply carries out a plan that may be applied. It returns when to look again.
-func (w *work) apply(ctx context.Context, t *tenant, l *look, record *v1alpha1.CloudPlan, current bool, d decision) (after time.Duration, err error) {
+func (w *work) apply(ctx context.Context, t *tenant, l *look, record *v1alpha1.CloudPlan, q question) (after time.Duration, err error) {
 	cloud := w.cloud
 	session, err := l.store.Lock(ctx, state.LockInfo{Operation: "apply", Version: w.Version, Operator: keyOf(cloud)}, 0)
 	var locked *state.LockedError
@@ -46,12 +46,20 @@ func (w *work) apply(ctx context.Context, t *tenant, l *look, record *v1alpha1.C
 		w.conclude(ctx, record, v1alpha1.Refused, refusal.Error())
 		return 0, refusal
 	}
+	d := decide(q) // the pods may have told of more, and policies of that
+	if !d.apply {
+		return w.await(d), nil
+	}
 	if l.made.Rebuilt != nil {
 		session.Seed(l.made.Rebuilt)
 	}
+	if !l.made.Plan.Destroy && !q.reverts {
+		if err := w.keep(ctx, cloud, l, false); err != nil {
+			return 0, err
+		}
+	}
 	started := metav1.Now()
 	w.begin(ctx, record, d.by, started)
-	cloud.Status.Managed = true
 	w.settle(v1alpha1.Stalled)
 	w.set(v1alpha1.Reconciling, metav1.ConditionTrue, v1alpha1.ReasonApplying, fmt.Sprintf("Applying %s: %s", record.Name, report.Summary(l.made.Plan)))
 	w.set(v1alpha1.Ready, metav1.ConditionFalse, v1alpha1.ReasonApplying, fmt.Sprintf("%s is applied, allowed by %s.", record.Name, d.by))
@@ -61,15 +69,16 @@ func (w *work) apply(ctx context.Context, t *tenant, l *look, record *v1alpha1.C
 	}
 	until, cancel := w.untilSuspended(ctx)
 	defer cancel()
-	done, err := apply.Run(until, l.engine, session, l.made, w.applyOptions(ctx, record))
-	return w.applied(context.WithoutCancel(ctx), t, l, record, current, started, done, err)
+	done, err := apply.Run(until, l.engine, session, l.made, w.applyOptions(ctx, record, l.input.tree.Revision))
+	return w.applied(context.WithoutCancel(ctx), t, l, record, started, done, err)
 }
 
 // applied records the result of an apply.
-func (w *work) applied(ctx context.Context, t *tenant, l *look, record *v1alpha1.CloudPlan, current bool, started metav1.Time, done *apply.Outcome, err error) (time.Duration, error) {
+func (w *work) applied(ctx context.Context, t *tenant, l *look, record *v1alpha1.CloudPlan, started metav1.Time, done *apply.Outcome, err error) (time.Duration, error) {
 	cloud := w.cloud
 	status := &v1alpha1.ApplyStatus{Plan: record.Name, Revision: l.input.tree.Revision, Started: started, Ended: metav1.Now()}
 	cloud.Status.LastApply = status
+	cloud.Status.Managed = cloud.Status.Managed || done != nil
 	w.settle(v1alpha1.Reconciling)
 	var why *stop
 	switch {
@@ -87,16 +96,14 @@ func (w *work) applied(ctx context.Context, t *tenant, l *look, record *v1alpha1
 		status.Result, status.Message = string(state.Done), inWords(done.Total)
 		w.conclude(ctx, record, v1alpha1.Applied, status.Message)
 		w.event(corev1.EventTypeNormal, "Applied", "%s: %s", record.Name, status.Message)
-		cloud.Status.Plan = nil
+		cloud.Status.Plan, cloud.Status.Failures = nil, 0
 		w.set(v1alpha1.Ready, metav1.ConditionFalse, v1alpha1.ReasonProgressing, status.Message)
-		if !current && !l.made.Plan.Selection.Restricts() && !l.made.Plan.Destroy {
-			if err := w.keep(ctx, cloud, l.input); err != nil {
-				return 0, err
-			}
-			cloud.Status.Source.Applied = l.input.tree.Revision
+		if l.made.Plan.Destroy {
+			return soon, nil
 		}
-		return soon, nil
+		return soon, w.keep(ctx, cloud, l, true)
 	}
+	cloud.Status.Failures++
 	status.Result, status.Message = string(state.Failed), short(why.message)
 	if why.reason == v1alpha1.ReasonInterrupted {
 		status.Result = string(state.Interrupted)
@@ -127,10 +134,10 @@ func inWords(total applied.Result) string {
 const progressPause = 5 * time.Second
 
 // applyOptions reports the progress of an apply in the status.
-func (w *work) applyOptions(ctx context.Context, record *v1alpha1.CloudPlan) apply.Options {
+func (w *work) applyOptions(ctx context.Context, record *v1alpha1.CloudPlan, revision string) apply.Options {
 	var o apply.Options
 	o.Timeout = w.cloud.Spec.Timeout.Duration
-	o.Commit = commitOf(record.Spec.Revision)
+	o.Commit = commitOf(revision)
 	o.Progress = func(plan *plans.Plan) (func(plans.Event), func()) {
 		var mu sync.Mutex
 		all, finished, waits, told := 0, 0, map[string]string{}, time.Now()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,7 +22,7 @@ import (
 
 // Clouds reads and changes Clouds for a person.
 type Clouds struct {
-	client    client.WithWatch
+	client    client.Client
 	namespace string // empty: all
 }
 
@@ -37,7 +36,7 @@ func Connect(options kubernetes.Options, namespace string) (*Clouds, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme, FieldOwner: "kolla"})
+	c, err := client.New(config, client.Options{Scheme: scheme, FieldOwner: "kolla"})
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
 	}
@@ -180,29 +179,4 @@ func (c *Clouds) Events(ctx context.Context, cloud *v1alpha1.Cloud) ([]Event, er
 	}
 	slices.SortFunc(out, func(a, b Event) int { return a.Time.Compare(b.Time) })
 	return out, nil
-}
-
-// Await watches a Cloud until done says so. It calls changed for each new version.
-func (c *Clouds) Await(ctx context.Context, cloud *v1alpha1.Cloud, done func(*v1alpha1.Cloud) bool, changed func(*v1alpha1.Cloud)) error {
-	for {
-		w, err := c.client.Watch(ctx, &v1alpha1.CloudList{}, client.InNamespace(cloud.Namespace), client.MatchingFields{"metadata.name": cloud.Name})
-		if err != nil {
-			return explained(err)
-		}
-		for e := range w.ResultChan() {
-			now, ok := e.Object.(*v1alpha1.Cloud)
-			if !ok {
-				break
-			}
-			changed(now)
-			if done(now) {
-				w.Stop()
-				return nil
-			}
-		}
-		w.Stop()
-		if err := ctx.Err(); err != nil {
-			return errors.Join(err)
-		}
-	}
 }

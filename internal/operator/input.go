@@ -26,6 +26,18 @@ type input struct {
 	// tool is the version of kolla, whose catalogue has the definitions of services.
 	tool string
 	path string
+	// origins are the versions of the ConfigMaps and Secrets with the variables.
+	origins []string
+	// held are the services that were held back when it was applied; see keep.
+	held []string
+	// complete: its last apply was.
+	complete bool
+}
+
+// inForce reports whether an input that was kept says what the cluster has to be: this version of kolla
+// applied all of it, but for services that are still held back.
+func (i *input) inForce(tool string, holds []string) bool {
+	return i != nil && i.tool == tool && i.complete && !slices.ContainsFunc(i.held, func(service string) bool { return !slices.Contains(holds, service) })
 }
 
 // variables are values of variables of a configuration.
@@ -63,25 +75,33 @@ var _ source.Cluster = objects{}
 
 // ConfigMap is part of source.Cluster.
 func (o objects) ConfigMap(ctx context.Context, name string) (map[string][]byte, error) {
-	var found corev1.ConfigMap
-	if err := o.get(ctx, "ConfigMap", name, &found); err != nil {
-		return nil, err
-	}
-	out := map[string][]byte{}
-	for key, value := range found.Data {
-		out[key] = []byte(value)
-	}
-	maps.Copy(out, found.BinaryData)
-	return out, nil
+	data, _, err := o.data(ctx, "ConfigMap", name)
+	return data, err
 }
 
 // Secret is part of source.Cluster.
 func (o objects) Secret(ctx context.Context, name string) (map[string][]byte, error) {
-	var found corev1.Secret
-	if err := o.get(ctx, "Secret", name, &found); err != nil {
-		return nil, err
+	data, _, err := o.data(ctx, "Secret", name)
+	return data, err
+}
+
+// data returns the data of a ConfigMap or Secret, text and binary, and the version of the object.
+func (o objects) data(ctx context.Context, kind, name string) (data map[string][]byte, version string, err error) {
+	if kind == "Secret" {
+		var found corev1.Secret
+		err := o.get(ctx, kind, name, &found)
+		return found.Data, found.ResourceVersion, err
 	}
-	return found.Data, nil
+	var found corev1.ConfigMap
+	if err := o.get(ctx, kind, name, &found); err != nil {
+		return nil, "", err
+	}
+	data = map[string][]byte{}
+	for key, value := range found.Data {
+		data[key] = []byte(value)
+	}
+	maps.Copy(data, found.BinaryData)
+	return data, found.ResourceVersion, nil
 }
 
 func (o objects) get(ctx context.Context, kind, name string, into client.Object) error {
@@ -95,21 +115,19 @@ func (o objects) get(ctx context.Context, kind, name string, into client.Object)
 	return nil
 }
 
-// variablesOf reads the variables of a Cloud.
-func variablesOf(ctx context.Context, spec v1alpha1.CloudSpec, from source.Cluster) (variables, error) {
-	out := variables{Given: map[string]string{}, Found: map[string]string{}}
+// variablesOf reads the variables of a Cloud, and returns the versions of the objects that have them.
+func variablesOf(ctx context.Context, spec v1alpha1.CloudSpec, from objects) (out variables, origins []string, err error) {
+	out = variables{Given: map[string]string{}, Found: map[string]string{}}
 	for _, s := range spec.VariablesFrom {
-		var data map[string][]byte
-		var err error
-		switch {
-		case s.ConfigMap != nil:
-			data, err = from.ConfigMap(ctx, s.ConfigMap.Name)
-		case s.Secret != nil:
-			data, err = from.Secret(ctx, s.Secret.Name)
+		kind, ref := "ConfigMap", s.ConfigMap
+		if s.Secret != nil {
+			kind, ref = "Secret", s.Secret
 		}
+		data, version, err := from.data(ctx, kind, ref.Name)
 		if err != nil {
-			return out, err
+			return out, nil, err
 		}
+		origins = append(origins, fmt.Sprintf("%s %s@%s", kind, ref.Name, version))
 		for name, value := range data {
 			out.Found[name] = strings.TrimSuffix(string(value), "\n")
 		}
@@ -117,11 +135,11 @@ func variablesOf(ctx context.Context, spec v1alpha1.CloudSpec, from source.Clust
 	for name, value := range spec.Variables {
 		text, err := textOf(value)
 		if err != nil {
-			return out, fmt.Errorf("spec.variables[%q]: %w", name, err)
+			return out, nil, fmt.Errorf("spec.variables[%q]: %w", name, err)
 		}
 		out.Given[name] = text
 	}
-	return out, nil
+	return out, origins, nil
 }
 
 // textOf returns a value as -var takes it: text as it is, everything else as an expression.
@@ -149,6 +167,10 @@ type about struct {
 	Revision string `json:"revision"`
 	Tool     string `json:"tool"`
 	Path     string `json:"path,omitempty"`
+	// Held are the services that were held back.
+	Held     []string `json:"held,omitempty"`
+	Origins  []string `json:"origins,omitempty"`
+	Complete bool     `json:"complete,omitempty"`
 }
 
 // keptName is the name of the Secret with the input that was applied last with success.
@@ -156,36 +178,46 @@ func keptName(cloud string) string { return cloud + "-applied" }
 
 // keep stores the input that was applied, so that drift is found and put back also while the source
 // is out of reach or has other changes.
-func (r *Reconciler) keep(ctx context.Context, cloud *v1alpha1.Cloud, in *input) error {
+//
+// It is kept before its apply begins, too: then it is not complete, and nothing puts the cluster back to the
+// one before.
+func (r *Reconciler) keep(ctx context.Context, cloud *v1alpha1.Cloud, l *look, complete bool) error {
+	in, held := l.input, l.options.Selection.Excludes
+	if complete {
+		cloud.Status.Source.Applied = in.tree.Revision
+	}
+	before := r.kept(ctx, cloud)
+	if in.same(before) && before.tree.Revision == in.tree.Revision && before.complete == complete && slices.Equal(before.held, held) && slices.Equal(before.origins, in.origins) {
+		return nil
+	}
 	values, err := json.Marshal(in.variables)
 	if err != nil {
 		return fmt.Errorf("keep the variables: %w", err)
 	}
-	more, err := json.Marshal(about{in.tree.Revision, in.tool, in.path})
+	more, err := json.Marshal(about{in.tree.Revision, in.tool, in.path, held, in.origins, complete})
 	if err != nil {
 		return fmt.Errorf("keep the source: %w", err)
 	}
-	_, err = r.putParts(ctx, cloud, cloud, keptName(cloud.Name), map[string][]byte{keySource: in.tree.Archive(), keyVariables: values, keyAbout: more})
-	return err
+	return r.putParts(ctx, cloud, cloud, keptName(cloud.Name), map[string][]byte{keySource: in.tree.Archive(), keyVariables: values, keyAbout: more})
 }
 
-// kept returns the input that was applied last; nil: none.
-func (r *Reconciler) kept(ctx context.Context, cloud *v1alpha1.Cloud) (*input, error) {
+// kept returns the input that was applied last; nil: there is none, or it cannot be read.
+func (r *Reconciler) kept(ctx context.Context, cloud *v1alpha1.Cloud) *input {
 	data, err := ReadParts(ctx, r.Reader, cloud.Namespace, keptName(cloud.Name))
-	if err != nil || data == nil {
-		return nil, err
+	if err == nil && data == nil {
+		return nil
 	}
-	var more about
-	out := &input{}
-	if err := json.Unmarshal(data[keyAbout], &more); err != nil {
-		return nil, fmt.Errorf("read Secret %s: %w", keptName(cloud.Name), err)
+	out, more := &input{}, about{}
+	if err == nil {
+		err = errors.Join(json.Unmarshal(data[keyAbout], &more), json.Unmarshal(data[keyVariables], &out.variables))
 	}
-	if err := json.Unmarshal(data[keyVariables], &out.variables); err != nil {
-		return nil, fmt.Errorf("read Secret %s: its variables cannot be read", keptName(cloud.Name))
+	if err == nil {
+		out.tree, err = source.Open(data[keySource], more.Revision)
 	}
-	out.tool, out.path = more.Tool, more.Path
-	if out.tree, err = source.Open(data[keySource], more.Revision); err != nil {
-		return nil, err
+	if err != nil {
+		r.Log.Warn("the configuration that was applied last cannot be read", "cloud", keyOf(cloud), "secret", keptName(cloud.Name))
+		return nil
 	}
-	return out, nil
+	out.tool, out.path, out.held, out.origins, out.complete = more.Tool, more.Path, more.Held, more.Origins, more.Complete
+	return out
 }

@@ -144,10 +144,15 @@ func (r *Reconciler) plan(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud,
 	if err := l.state.CheckCloud(l.config.Cloud.Name); err != nil {
 		return nil, stalled(v1alpha1.ReasonConflict, "%v", err)
 	}
+	holds = known(holds, l)
 	l.options = engine.Options{
 		Destroy: destroy, DeleteData: cloud.Spec.DeleteData, Adopt: cloud.Spec.Adopt, Selection: plans.Selection{Excludes: holds},
 		// A plan is kept for kolla show, and shows what it is for.
 		Written: powersOf(cloud),
+	}
+	if limit := cloud.Spec.MaxDeletes; limit != nil {
+		l.options.MaxDeletes = new(int)
+		*l.options.MaxDeletes = int(*limit)
 	}
 	if err := l.again(ctx, t); err != nil {
 		return nil, t.explained(err, r.Version, v1alpha1.ReasonPlanFailed)
@@ -174,7 +179,7 @@ func (l *look) again(ctx context.Context, t *tenant) (err error) {
 	if l.made, err = l.engine.Plan(ctx, l.loaded, l.state, l.options); err != nil {
 		return err
 	}
-	l.digest = approval.Digest(l.made.Plan)
+	l.digest = approval.Digest(l.made.Plan, l.input.origins...)
 	return nil
 }
 
@@ -232,6 +237,15 @@ func takenOver(cloud *v1alpha1.Cloud, st *state.State) (state.Apply, bool) {
 		return state.Apply{}, false
 	}
 	return st.History[len(st.History)-1], true
+}
+
+// known returns the holds of services that the configuration or the state has: no plan can leave out
+// others.
+func known(holds []string, l *look) []string {
+	return slices.DeleteFunc(slices.Clone(holds), func(address string) bool {
+		return !slices.ContainsFunc(l.config.Services, func(s configs.Service) bool { return s.Block == address }) &&
+			!slices.ContainsFunc(l.state.Objects, func(o state.Object) bool { return blockOf(o.Address) == address })
+	})
 }
 
 // holdsOf returns the services that people hold back, by their addresses.

@@ -2,6 +2,9 @@ package operator
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,6 +24,19 @@ const partSize = 900 << 10
 
 // annotationParts says how many Secrets belong together. The first one has it.
 const annotationParts = "kolla.openstack.org/parts"
+
+// annotationSum has the hash of all entries. The first Secret has it: parts of two versions do not fit.
+const annotationSum = "kolla.openstack.org/sum"
+
+// sumOf returns a hash of entries.
+func sumOf(entries map[string][]byte) string {
+	h := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		fmt.Fprintf(h, "%d:%s%d:", len(key), key, len(entries[key]))
+		h.Write(entries[key])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
 
 // split distributes entries over parts. A large entry continues in the next part under the same key.
 func split(entries map[string][]byte, size int) []map[string][]byte {
@@ -43,31 +59,35 @@ func partName(name string, i int) string {
 	if i == 0 {
 		return name
 	}
-	return name + "-" + strconv.Itoa(i)
+	return name + ".part" + strconv.Itoa(i) // no name of another plan
 }
 
-// putParts writes entries to Secrets of the owner: NAME, NAME-1, ... It returns their number. The first
-// one is written last, so that a kill leaves the former content or the new one.
-func (r *Reconciler) putParts(ctx context.Context, cloud *v1alpha1.Cloud, owner client.Object, name string, entries map[string][]byte) (int, error) {
-	parts := split(entries, partSize)
+// putParts writes entries to Secrets of the owner: NAME, NAME.part1, ... After a kill in between, ReadParts
+// returns an error.
+func (r *Reconciler) putParts(ctx context.Context, cloud *v1alpha1.Cloud, owner client.Object, name string, entries map[string][]byte) error {
+	parts, sum := split(entries, partSize), sumOf(entries)
 	for i := len(parts) - 1; i >= 0; i-- {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cloud.Namespace, Name: partName(name, i)}}
 		_, err := controllerutil.CreateOrUpdate(ctx, r.Client, secret, func() error {
+			if secret.UID != "" && secret.Labels[v1alpha1.LabelCloud] != cloud.Name {
+				return errors.New("it exists, and is not the operator's. Rename it, or the Cloud")
+			}
 			secret.Labels = map[string]string{v1alpha1.LabelCloud: cloud.Name}
-			secret.Annotations = map[string]string{annotationParts: strconv.Itoa(len(parts))}
+			secret.Annotations = map[string]string{annotationParts: strconv.Itoa(len(parts)), annotationSum: sum}
 			secret.Data = parts[i]
 			return controllerutil.SetOwnerReference(owner, secret, r.Client.Scheme())
 		})
 		if err != nil {
-			return 0, fmt.Errorf("write Secret %s in namespace %s: %w", secret.Name, secret.Namespace, err)
+			return fmt.Errorf("write Secret %s in namespace %s: %w", secret.Name, secret.Namespace, err)
 		}
 	}
-	return len(parts), nil
+	return nil
 }
 
 // ReadParts reads what putParts has written; nil: nothing.
 func ReadParts(ctx context.Context, from client.Reader, namespace, name string) (map[string][]byte, error) {
 	var out map[string][]byte
+	sum := ""
 	for i, n := 0, 1; i < n; i++ {
 		var secret corev1.Secret
 		err := from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: partName(name, i)}, &secret)
@@ -78,7 +98,7 @@ func ReadParts(ctx context.Context, from client.Reader, namespace, name string) 
 			return nil, fmt.Errorf("read Secret %s in namespace %s: %w", partName(name, i), namespace, err)
 		}
 		if i == 0 {
-			out = map[string][]byte{}
+			out, sum = map[string][]byte{}, secret.Annotations[annotationSum]
 			if n, err = strconv.Atoi(secret.Annotations[annotationParts]); err != nil || n < 1 {
 				return nil, fmt.Errorf("the Secret %s in namespace %s is not one of the operator", name, namespace)
 			}
@@ -86,6 +106,9 @@ func ReadParts(ctx context.Context, from client.Reader, namespace, name string) 
 		for key, value := range secret.Data {
 			out[key] = append(out[key], value...)
 		}
+	}
+	if sumOf(out) != sum {
+		return nil, fmt.Errorf("the Secret %s in namespace %s is not whole, or was edited", name, namespace)
 	}
 	return out, nil
 }

@@ -102,7 +102,8 @@ func (w *work) save(ctx context.Context) error {
 	if equality.Semantic.DeepEqual(w.cloud.Status, w.base.Status) {
 		return nil
 	}
-	if err := w.Client.Status().Patch(ctx, w.cloud, client.MergeFrom(w.base)); err != nil {
+	// The answer has the present spec, and this look is about the one at its beginning.
+	if err := w.Client.Status().Patch(ctx, w.cloud.DeepCopy(), client.MergeFrom(w.base)); err != nil {
 		return fmt.Errorf("write the status of Cloud %s: %w", keyOf(w.cloud), err)
 	}
 	w.base = w.cloud.DeepCopy()
@@ -141,7 +142,15 @@ func (w *work) stopped(err error) time.Duration {
 	if s.stalled && s.reason != v1alpha1.ReasonConflict && s.reason != v1alpha1.ReasonInvalidSource {
 		return w.cloud.Spec.Interval.Duration
 	}
-	return w.cloud.Spec.RetryInterval.Duration
+	return w.retry()
+}
+
+// retry returns when to try again: after spec.retryInterval, and after more failed applies in a row later
+// and later, up to spec.interval.
+func (w *work) retry() time.Duration {
+	const most = 16 // doublings
+	after := w.cloud.Spec.RetryInterval.Duration << min(max(w.cloud.Status.Failures-1, 0), most)
+	return max(min(after, w.cloud.Spec.Interval.Duration), w.cloud.Spec.RetryInterval.Duration)
 }
 
 // changed sends an Event if a condition has another reason or message than before.
@@ -165,47 +174,76 @@ func (w *work) event(level, reason, format string, args ...any) {
 // run looks at the Cloud, and returns when to look again.
 func (w *work) run(ctx context.Context) (time.Duration, error) {
 	cloud := w.cloud
-	resumed := w.handleRequests()
+	l := looking{resumed: w.handleRequests()}
 	deleting := !cloud.DeletionTimestamp.IsZero()
 	switch {
-	case deleting && cloud.Spec.DeletionPolicy == v1alpha1.OrphanObjects:
-		return 0, w.release(ctx)
+	case deleting && (cloud.Spec.DeletionPolicy == v1alpha1.OrphanObjects || !cloud.Status.Managed):
+		return 0, w.release(ctx) // without an apply, there is nothing to destroy
 	case cloud.Spec.Suspend:
 		w.settle(v1alpha1.Reconciling, v1alpha1.Stalled)
 		w.set(v1alpha1.Ready, metav1.ConditionUnknown, v1alpha1.ReasonSuspended, "spec.suspend is true: nothing is planned or applied.")
 		w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)
 		return 0, nil
 	}
-	t, err := w.tenantOf(cloud)
-	if err != nil {
+	var err error
+	if l.tenant, err = w.tenantOf(cloud); err != nil {
 		return 0, failed(v1alpha1.ReasonUnreachable, "%v", err)
-	}
-	applied, err := w.kept(ctx, cloud)
-	if err != nil {
-		return 0, failed(v1alpha1.ReasonSourceFailed, "%v", err)
 	}
 	var services v1alpha1.CloudServiceList
 	if err := w.Client.List(ctx, &services, client.InNamespace(cloud.Namespace)); err != nil {
 		return 0, fmt.Errorf("list CloudServices: %w", err)
 	}
-	holds := holdsOf(services.Items, cloud.Name)
-	fetched, unfetched := w.fetch(ctx)
-	if unfetched != nil && (applied == nil || applied.tool != w.Version) {
-		return 0, unfetched
+	if !deleting {
+		l.holds = holdsOf(services.Items, cloud.Name)
 	}
-	// What was applied last is compared first if nothing but drift is put back without a person, or if
-	// the source cannot be used now.
-	if unfetched == nil && (cloud.Spec.Approval != v1alpha1.Drift || applied == nil || applied.tool != w.Version || fetched.same(applied)) {
-		return w.proceed(ctx, t, fetched, fetched.same(applied), holds, resumed)
+	applied := w.kept(ctx, cloud)
+	inForce := applied.inForce(w.Version, l.holds)
+	fetched, failure := w.fetch(ctx)
+	switch {
+	case failure != nil && deleting && applied != nil:
+		return w.proceed(ctx, applied, l)
+	case failure == nil && (deleting || fetched.same(applied)):
+		l.current = inForce && fetched.same(applied)
+		return w.proceed(ctx, fetched, l)
+	case failure == nil && cloud.Spec.Approval == v1alpha1.Drift && inForce:
+		// Changes of others are put back before the change of the source is planned.
+		if after, err := w.repair(ctx, applied, l); err == nil && after > 0 {
+			return after, nil
+		}
+		return w.proceed(ctx, fetched, l)
+	case failure == nil:
+		after, err := w.proceed(ctx, fetched, l)
+		var s *stop
+		if !errors.As(err, &s) || s.reason != v1alpha1.ReasonInvalidSource {
+			return after, err
+		}
+		failure = err
 	}
-	after, err := w.proceed(ctx, t, applied, true, holds, resumed)
-	if err != nil || unfetched == nil && after < soon*2 { // an apply: look again before anything else
-		return after, err
+	// The source cannot be used now. What was applied last stays in force.
+	if inForce {
+		if after, err := w.repair(ctx, applied, l); err == nil && after > 0 {
+			return after, nil
+		}
 	}
-	if unfetched != nil {
-		return 0, unfetched
-	}
-	return w.proceed(ctx, t, fetched, false, holds, resumed)
+	return 0, failure
+}
+
+// repair compares the cluster with the input that was applied last. It returns zero if there is nothing
+// to do, and leaves the conditions to what follows.
+func (w *work) repair(ctx context.Context, applied *input, l looking) (time.Duration, error) {
+	l.current, l.first = true, true
+	return w.proceed(ctx, applied, l)
+}
+
+// looking is the way to look at an input.
+type looking struct {
+	tenant  *tenant
+	holds   []string
+	resumed bool // the operator gets the cloud back from the command line
+	// current: the input is the one that was applied last, with success.
+	current bool
+	// first: see repair.
+	first bool
 }
 
 // handleRequests notes the annotations that ask for something. It reports whether the operator gets the
@@ -234,21 +272,20 @@ func (w *work) fetch(ctx context.Context) (*input, error) {
 	w.trees[keyOf(cloud)] = tree
 	w.mu.Unlock()
 	cloud.Status.Source.Revision = tree.Revision
-	values, err := variablesOf(ctx, cloud.Spec, from)
+	values, origins, err := variablesOf(ctx, cloud.Spec, from)
 	if err != nil {
 		return nil, failed(v1alpha1.ReasonInvalidVariables, "%v", err)
 	}
-	return &input{tree: tree, variables: values, tool: w.Version, path: cloud.Spec.Path}, nil
+	return &input{tree: tree, variables: values, origins: origins, tool: w.Version, path: cloud.Spec.Path}, nil
 }
 
 // soon is when to look again after an apply.
 const soon = time.Second
 
-// proceed plans an input, and applies the plan if it may be. current: the input is the one that was
-// applied last.
-func (w *work) proceed(ctx context.Context, t *tenant, in *input, current bool, holds []string, resumed bool) (time.Duration, error) {
-	cloud := w.cloud
-	l, err := w.plan(ctx, t, cloud, in, holds)
+// proceed plans an input, and applies the plan if it may be.
+func (w *work) proceed(ctx context.Context, in *input, how looking) (time.Duration, error) {
+	cloud, t, resumed := w.cloud, how.tenant, how.resumed
+	l, err := w.plan(ctx, t, cloud, in, how.holds)
 	if err != nil {
 		return 0, err
 	}
@@ -258,11 +295,16 @@ func (w *work) proceed(ctx context.Context, t *tenant, in *input, current bool, 
 	if last, taken := takenOver(cloud, l.state); taken && !resumed {
 		return 0, stalled(v1alpha1.ReasonTakenOver, "%s took this cloud over with `kolla %s -take-over` at %s. The operator leaves it alone until `kolla operator resume -n %s %s`", last.Who, last.Operation, last.Began.Format(time.RFC3339), cloud.Namespace, cloud.Name)
 	}
-	if other := l.state.Operator(); other != "" && other != keyOf(cloud) && !resumed {
-		return 0, stalled(v1alpha1.ReasonConflict, "Cloud %s of an operator has this cloud in its hands. If that Cloud is gone, `kolla operator resume -n %s %s` goes on here", other, cloud.Namespace, cloud.Name)
-	}
+	other := l.state.Operator()
 	if resumed {
 		cloud.Status.LastResume, cloud.Status.Managed = cloud.Annotations[v1alpha1.AnnotationResume], false
+		cloud.Status.Follows = other
+	}
+	switch {
+	case other == keyOf(cloud):
+		cloud.Status.Managed = true
+	case other != "" && other != cloud.Status.Follows:
+		return 0, stalled(v1alpha1.ReasonConflict, "Cloud %s of an operator manages this cloud. If that Cloud is gone, `kolla operator resume -n %s %s` goes on here", other, cloud.Namespace, cloud.Name)
 	}
 	plan := l.made.Plan
 	w.showDrift(plan)
@@ -270,8 +312,11 @@ func (w *work) proceed(ctx context.Context, t *tenant, in *input, current bool, 
 		return 0, err
 	}
 	w.watch(ctx, t, plan)
-	if plan.Empty() {
-		return w.idle(ctx, l, current)
+	switch {
+	case plan.Empty() && how.first:
+		return 0, nil
+	case plan.Empty():
+		return w.idle(ctx, l)
 	}
 	record, err := w.record(ctx, l)
 	if err != nil {
@@ -282,14 +327,23 @@ func (w *work) proceed(ctx context.Context, t *tenant, in *input, current bool, 
 		return 0, refusal
 	}
 	w.set(v1alpha1.Planned, metav1.ConditionTrue, v1alpha1.ReasonPlanned, report.Summary(plan))
-	d := decide(w.question(ctx, l, record, current))
+	q := w.question(ctx, l, record, how.current)
+	d := decide(q)
 	if d.apply {
-		return w.apply(ctx, t, l, record, current, d)
+		return w.apply(ctx, t, l, record, q)
 	}
+	if how.first { // the plan of the source follows, and shows this too
+		return 0, nil
+	}
+	return w.await(d), nil
+}
+
+// await says that a plan waits for a person.
+func (w *work) await(d decision) time.Duration {
 	w.settle(v1alpha1.Reconciling, v1alpha1.Stalled)
 	w.set(v1alpha1.Ready, metav1.ConditionFalse, d.reason, d.message)
 	w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)
-	return cloud.Spec.Interval.Duration, nil
+	return w.cloud.Spec.Interval.Duration
 }
 
 // mine refuses a cloud that an older Cloud has.
@@ -363,7 +417,7 @@ func (w *work) showDrift(plan *plans.Plan) {
 }
 
 // idle records that there is nothing to do.
-func (w *work) idle(ctx context.Context, l *look, current bool) (time.Duration, error) {
+func (w *work) idle(ctx context.Context, l *look) (time.Duration, error) {
 	cloud := w.cloud
 	if err := w.supersede(ctx, "", "nothing is left to do"); err != nil {
 		return 0, err
@@ -374,12 +428,10 @@ func (w *work) idle(ctx context.Context, l *look, current bool) (time.Duration, 
 	if l.made.Plan.Destroy {
 		return 0, w.release(ctx)
 	}
-	if !current && !l.made.Plan.Selection.Restricts() {
-		if err := w.keep(ctx, cloud, l.input); err != nil {
-			return 0, err
-		}
+	if err := w.keep(ctx, cloud, l, true); err != nil {
+		return 0, err
 	}
-	cloud.Status.Source.Applied = l.input.tree.Revision
+	cloud.Status.Failures = 0
 	var waiting []string
 	for _, s := range cloud.Status.Services {
 		if !s.Ready {

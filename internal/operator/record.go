@@ -41,10 +41,15 @@ func (w *work) record(ctx context.Context, l *look) (*v1alpha1.CloudPlan, error)
 	var found *v1alpha1.CloudPlan
 	if len(all) > 0 {
 		newest := &all[len(all)-1]
-		if newest.Spec.Digest == l.digest && slices.Contains([]v1alpha1.Phase{"", v1alpha1.Waiting, v1alpha1.Refused}, newest.Status.Phase) {
+		if newest.Spec.Digest == l.digest && slices.Contains([]v1alpha1.Phase{v1alpha1.Waiting, v1alpha1.Refused}, newest.Status.Phase) {
 			found = newest
 		}
 		cloud.Status.Plans = max(cloud.Status.Plans, newest.Spec.Number)
+	}
+	for i := range all { // this look is the only one
+		if all[i].Status.Phase == v1alpha1.Applying {
+			w.conclude(ctx, &all[i], v1alpha1.Failed, "The operator ended during the apply.")
+		}
 	}
 	if found == nil {
 		if found, err = w.newRecord(ctx, l, cloud.Status.Plans+1); err != nil {
@@ -95,7 +100,7 @@ func (w *work) newRecord(ctx context.Context, l *look, number int64) (*v1alpha1.
 		// The cache of objects is behind, or a former operator was killed before the status had the number.
 		return w.newRecord(ctx, l, number+1)
 	}
-	if _, err := w.putParts(ctx, cloud, record, name, entries); err != nil {
+	if err := w.putParts(ctx, cloud, record, name, entries); err != nil {
 		return nil, err
 	}
 	before := record.DeepCopy()
@@ -176,6 +181,10 @@ func (w *work) update(ctx context.Context, record *v1alpha1.CloudPlan, change fu
 
 // question collects what decides about a plan.
 func (w *work) question(ctx context.Context, l *look, record *v1alpha1.CloudPlan, current bool) question {
+	// A plan that is allowed again after a refusal waits again.
+	if record.Status.Phase == v1alpha1.Refused {
+		w.conclude(ctx, record, v1alpha1.Waiting, "")
+	}
 	q := question{plan: l.made.Plan, digest: l.digest, spec: w.cloud.Spec, reverts: current, approver: approver(w.cloud)}
 	all, err := w.plans(ctx)
 	if err != nil || len(all) < 2 {
@@ -187,7 +196,10 @@ func (w *work) question(ctx context.Context, l *look, record *v1alpha1.CloudPlan
 		switch all[i].Status.Phase {
 		case v1alpha1.Superseded, v1alpha1.Refused:
 			continue
-		case v1alpha1.Applying, v1alpha1.Failed:
+		case v1alpha1.Failed:
+			if all[i].Spec.Digest != w.cloud.Spec.ApprovedPlan {
+				return q // other kinds of approval decide by themselves
+			}
 			data, err := ReadParts(ctx, w.Reader, w.cloud.Namespace, all[i].Spec.Secret)
 			if err != nil || data == nil {
 				return q

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -117,7 +118,9 @@ func (w *work) writeServices(ctx context.Context, whole []status.Service, servic
 			if err := controllerutil.SetControllerReference(w.cloud, object, w.Client.Scheme()); err != nil {
 				return fmt.Errorf("own CloudService %s: %w", object.Name, err)
 			}
-			if err := w.Client.Create(ctx, object); err != nil {
+			if err := w.Client.Create(ctx, object); apierrors.IsAlreadyExists(err) {
+				continue // the cache is behind
+			} else if err != nil {
 				return fmt.Errorf("create CloudService %s: %w", object.Name, err)
 			}
 		}

@@ -2,8 +2,7 @@ package operator
 
 import (
 	"context"
-	"sync"
-	"time"
+	"maps"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -27,9 +25,6 @@ import (
 type watching struct {
 	cancel context.CancelFunc
 	cache  cache.Cache
-	// quiet: the operator itself writes.
-	mu     sync.Mutex
-	ended  time.Time // of the last look
 	kinds  map[schema.GroupVersionKind]bool
 	notify func()
 }
@@ -39,10 +34,6 @@ func (w *watching) stop() {
 		w.cancel()
 	}
 }
-
-// settling is how long after a look changes of objects count as its own. A change of others in that
-// time is found at the interval.
-const settling = 2 * time.Second
 
 // watch begins to watch the kinds of a plan. A kind that the service account may not watch is left to
 // the interval.
@@ -73,12 +64,11 @@ func (w *work) beginWatching(t *tenant, plan *plans.Plan) (*watching, error) {
 		return nil, err
 	}
 	c, err := cache.New(config, cache.Options{
-		DefaultNamespaces:            map[string]cache.Config{plan.Namespace: {}},
-		DefaultLabelSelector:         selector,
-		DefaultTransform:             cache.TransformStripManagedFields(),
-		ReaderFailOnMissingInformer:  true,
-		DefaultWatchErrorHandler:     func(context.Context, *toolscache.Reflector, error) {},
-		DefaultUnsafeDisableDeepCopy: new(bool),
+		DefaultNamespaces:           map[string]cache.Config{plan.Namespace: {}},
+		DefaultLabelSelector:        selector,
+		DefaultTransform:            cache.TransformStripManagedFields(),
+		ReaderFailOnMissingInformer: true,
+		DefaultWatchErrorHandler:    func(context.Context, *toolscache.Reflector, error) {},
 	})
 	if err != nil {
 		return nil, err
@@ -104,13 +94,13 @@ func (w *watching) add(ctx context.Context, plan *plans.Plan) {
 		if a.Ref.Namespace != plan.Namespace || w.kinds[a.Ref.GVK] {
 			continue
 		}
-		w.kinds[a.Ref.GVK] = true
 		object := &metav1.PartialObjectMetadata{}
 		object.SetGroupVersionKind(a.Ref.GVK)
 		informer, err := w.cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err != nil {
 			continue
 		}
+		w.kinds[a.Ref.GVK] = true
 		_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 			UpdateFunc: func(before, after any) {
 				if differs(before, after) {
@@ -136,7 +126,5 @@ func differs(before, after any) bool {
 	if a.GetGeneration() == 0 {
 		return true
 	}
-	return a.GetGeneration() != b.GetGeneration() || !labels.Equals(b.GetLabels(), a.GetLabels()) || len(a.GetAnnotations()) != len(b.GetAnnotations())
+	return a.GetGeneration() != b.GetGeneration() || !maps.Equal(b.GetLabels(), a.GetLabels()) || !maps.Equal(a.GetAnnotations(), b.GetAnnotations())
 }
-
-var _ client.Object = (*metav1.PartialObjectMetadata)(nil)

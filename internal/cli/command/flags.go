@@ -146,7 +146,7 @@ func StateFlag() cli.Flag {
 func LockFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait up to `DURATION` for another kolla to release the state"},
-		&cli.BoolFlag{Name: takeOverFlag, Usage: "go on although the operator of Kubernetes has the cloud in its hands; it then leaves the cloud alone until kolla operator resume"},
+		&cli.BoolFlag{Name: takeOverFlag, Usage: "go on although the operator of Kubernetes manages the cloud; it then leaves the cloud alone until kolla operator resume"},
 	}
 }
 

@@ -242,7 +242,7 @@ func (w *Workspace) takeOver(ctx context.Context, cloud string) error {
 		return nil
 	}
 	namespace, name, _ := strings.Cut(cloud, "/")
-	summary := fmt.Sprintf("The operator has this cloud in its hands, for Cloud %s in namespace %s", name, namespace)
+	summary := fmt.Sprintf("The operator manages this cloud, for Cloud %s in namespace %s", name, namespace)
 	detail := fmt.Sprintf("It applies what the source of that Cloud says, so change the source instead. In an emergency, -take-over goes on from here, and the operator leaves the cloud alone until it gets it back with `kolla operator resume -n %s %s`.", namespace, name)
 	if !w.Streams.Interactive() {
 		return failure.New(summary, detail)

@@ -159,6 +159,9 @@ func TestBrokenSource(t *testing.T) {
 	if stalled == nil || !strings.HasPrefix(stalled.Message, "cloud.hcl:") {
 		t.Errorf("Stalled: %+v", stalled)
 	}
+	b.kubectl("delete", "configmap", "note", "-n", b.target)
+	clustertest.Eventually(t, "the last good source puts back what somebody deleted", func() bool { return b.note() == "hello" })
+	b.until(v1alpha1.ReasonInvalidSource)
 	b.kubectl("delete", "configmap", "files", "-n", b.namespace)
 	b.until(v1alpha1.ReasonSourceFailed)
 	b.kubectl("delete", "configmap", "note", "-n", b.target)
@@ -237,6 +240,71 @@ func TestHold(t *testing.T) {
 	}
 	b.kubectl("patch", "cloudservice", "prod-echo", "-n", b.namespace, "--type=merge", "-p", `{"spec":{"hold":false}}`)
 	clustertest.Eventually(t, "the service is applied", func() bool { return replicas() == "2" })
+}
+
+// TestHoldAndDrift holds a service back while a change is approved. The former configuration must not come
+// back as if it were drift, and the held change still waits when nothing is held any more.
+func TestHoldAndDrift(t *testing.T) {
+	b := newBench(t)
+	b.files("files", configuration)
+	b.start()
+	approve := func(not string) *v1alpha1.Cloud {
+		var cloud *v1alpha1.Cloud
+		clustertest.Eventually(t, "a plan waits", func() bool {
+			cloud = b.get()
+			return cloud.Status.Plan != nil && cloud.Status.Plan.Digest != not
+		})
+		b.cloud("  approval: drift\n  approvedPlan: " + cloud.Status.Plan.Digest + "\n")
+		return cloud
+	}
+	b.cloud("  approval: drift\n")
+	first := approve("")
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.kubectl("patch", "cloudservice", "prod-echo", "-n", b.namespace, "--type=merge", "-p", `{"spec":{"hold":true}}`)
+	b.files("files", strings.Replace(changed("bonjour"), `service "echo" {}`, "service \"echo\" {\n  workload \"server\" { replicas = 2 }\n}", 1))
+	second := approve(first.Status.Plan.Digest)
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.kubectl("delete", "configmap", "note", "-n", b.target)
+	clustertest.Eventually(t, "what somebody deleted is back", func() bool { return b.note() != "" })
+	if b.note() != "bonjour" {
+		t.Errorf("the ConfigMap has %q: the former configuration came back", b.note())
+	}
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.kubectl("patch", "cloudservice", "prod-echo", "-n", b.namespace, "--type=merge", "-p", `{"spec":{"hold":false}}`)
+	b.until(v1alpha1.ReasonOtherPlan)
+	if got := b.kubectl("get", "deployment", "echo-server", "-n", b.target, "-o", "jsonpath={.spec.replicas}"); got != "1" {
+		t.Errorf("the held change is applied without a person: %s replicas", got)
+	}
+	approve(second.Status.Plan.Digest)
+	b.until(v1alpha1.ReasonAsDeclared)
+}
+
+// TestApprovalTakenAway checks that a person who takes an approval away stops the rest of a plan.
+func TestApprovalTakenAway(t *testing.T) {
+	b := newBench(t)
+	// The pods of this service never become ready, because no node may run them.
+	b.files("files", strings.Replace(configuration, `service "echo" {}`, "role \"none\" {\n  nodes = [\"no-such-node\"]\n}\nservice \"echo\" {\n  role = role.none\n}", 1))
+	b.start()
+	b.cloud("  timeout: 2s\n")
+	var plan *v1alpha1.PlanStatus
+	clustertest.Eventually(t, "a plan waits, or is refused", func() bool {
+		plan = b.get().Status.Plan
+		return plan != nil
+	})
+	b.cloud("  timeout: 2s\n  approvedPlan: " + plan.Digest + "\n")
+	clustertest.Eventually(t, "the apply fails", func() bool {
+		last := b.get().Status.LastApply
+		return last != nil && last.Result == "failed"
+	})
+	b.kubectl("patch", "cloud", "prod", "-n", b.namespace, "--type=json", "-p", `[{"op":"remove","path":"/spec/approvedPlan"}]`)
+	clustertest.Eventually(t, "the apply ends", func() bool {
+		return meta.FindStatusCondition(b.get().Status.Conditions, v1alpha1.Reconciling) == nil
+	})
+	b.kubectl("delete", "deployment", "echo-server", "-n", b.target)
+	waiting := b.until(v1alpha1.ReasonAwaitsApproval)
+	if got := b.kubectl("get", "deployment", "echo-server", "-n", b.target, "--ignore-not-found"); got != "" {
+		t.Errorf("without approval there is %s, and the plan is %+v", got, waiting.Status.Plan)
+	}
 }
 
 // TestDelete destroys a cloud with its Cloud, and leaves it alone if that is the policy.

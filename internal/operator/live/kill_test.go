@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
+	"kolla.openstack.org/kolla/internal/operator"
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 	"kolla.openstack.org/kolla/state/cluster"
@@ -91,16 +93,16 @@ func TestKilled(t *testing.T) {
 	kills, during := 20, 0
 	for i := range kills {
 		b.files("files", many(fmt.Sprintf("g%d", i)))
-		operator := b.spawn()
+		process := b.spawn()
 		before := len(b.phases())
 		clustertest.Eventually(t, "a plan is made or applied", func() bool {
 			return len(b.phases()) > before || slices.Contains(values(b.phases()), string(v1alpha1.Applying))
 		})
 		time.Sleep(time.Duration(rand.IntN(1500)) * time.Millisecond)
-		if err := operator.Process.Kill(); err != nil {
+		if err := process.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = operator.Wait()
+		_ = process.Wait()
 		if slices.Contains(values(b.phases()), string(v1alpha1.Applying)) {
 			during++
 		}
@@ -195,6 +197,24 @@ manifest "login" {
 			continue
 		}
 		everything += b.kubectl("get", "secret", name, "-n", b.namespace, "-o", `go-template={{range $k, $v := .data}}{{$v | base64decode}}{{end}}`)
+	}
+	for name := range b.phases() {
+		data, err := operator.ReadParts(t.Context(), b.client, b.namespace, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := plans.Read(data[operator.KeyPlan])
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(plan) // the file is compressed
+		if err != nil {
+			t.Fatal(err)
+		}
+		everything += string(text)
+	}
+	if !strings.Contains(everything, "manifest.login/Secret/login") {
+		t.Error("the plans do not have the Secret: the test proves nothing")
 	}
 	if i := strings.Index(everything, value); i >= 0 {
 		t.Errorf("the value is in: %s", everything[max(0, i-300):i+50])

@@ -88,6 +88,11 @@ type CloudSpec struct {
 	//
 	// +optional
 	Limits Limits `json:"limits,omitzero"`
+	// Plans that delete more objects than this are refused; not set: more than half of them.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxDeletes *int32 `json:"maxDeletes,omitempty"`
 	// Nothing is planned or applied. An apply that runs finishes its present writes and stops.
 	//
 	// +optional
@@ -327,10 +332,18 @@ type CloudStatus struct {
 	//
 	// +optional
 	LastResume string `json:"lastResume,omitempty"`
-	// The state of the cloud is in the hands of this Cloud since its first apply.
+	// This Cloud has applied, and nobody took the cloud over since.
 	//
 	// +optional
 	Managed bool `json:"managed,omitempty"`
+	// The Cloud that applied before this one, and from which a person resumed here.
+	//
+	// +optional
+	Follows string `json:"follows,omitempty"`
+	// The number of applies in a row that failed.
+	//
+	// +optional
+	Failures int32 `json:"failures,omitempty"`
 }
 
 // SourceStatus is the source of the newest plan.

@@ -78,7 +78,6 @@ const (
 	ReasonLocked           = "StateLocked"
 	ReasonTakenOver        = "TakenOver"
 	ReasonSuspended        = "Suspended"
-	ReasonDestroying       = "Destroying"
 	ReasonUnreachable      = "ClusterUnreachable"
 	ReasonHeld             = "Held"
 )

@@ -66,7 +66,7 @@ type CloudPlanSpec struct {
 	// The whole plan as Markdown, shortened if it is long.
 	Page string `json:"page"`
 	// The Secret with the whole page in page.md, and with the plan file in plan, for kolla show. A large
-	// one has more parts: SECRET-1, SECRET-2.
+	// one has more parts: SECRET.part1, SECRET.part2.
 	Secret string `json:"secret"`
 	Parts  int32  `json:"parts"`
 }

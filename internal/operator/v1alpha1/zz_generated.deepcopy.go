@@ -327,6 +327,11 @@ func (in *CloudSpec) DeepCopyInto(out *CloudSpec) {
 		}
 	}
 	in.Limits.DeepCopyInto(&out.Limits)
+	if in.MaxDeletes != nil {
+		in, out := &in.MaxDeletes, &out.MaxDeletes
+		*out = new(int32)
+		**out = **in
+	}
 	out.Interval = in.Interval
 	out.RetryInterval = in.RetryInterval
 	out.Timeout = in.Timeout

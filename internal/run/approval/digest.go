@@ -51,17 +51,20 @@ func deeds(plan *plans.Plan) map[string]deed {
 }
 
 // Digest returns a hash of what a plan does, "sha256:0a1b...". Two plans have the same one if they do the
-// same to the same cloud from the same state. So a plan that is made again keeps its digest, and an
-// apply ends it: the state is another one afterwards.
-func Digest(plan *plans.Plan) string {
+// same to the same cloud from the same state and the same configuration. So a plan that is made again keeps
+// its digest, and an apply ends it: the state is another one afterwards. A plan does not show values of
+// sensitive variables; origins identifies what they come from.
+func Digest(plan *plans.Plan, origins ...string) string {
 	return hash(struct {
 		Cloud, Namespace, Cluster string
+		Config                    string
+		Origins                   []string
 		State                     plans.StateRef
 		Destroy                   bool
 		Options                   []string
 		Selection                 plans.Selection
 		Deeds                     map[string]deed
-	}{plan.Cloud, plan.Namespace, plan.Cluster.UID, plan.State, plan.Destroy, plan.Options, plan.Selection, deeds(plan)})
+	}{plan.Cloud, plan.Namespace, plan.Cluster.UID, plan.Config, origins, plan.State, plan.Destroy, plan.Options, plan.Selection, deeds(plan)})
 }
 
 // Covers reports whether a plan that was allowed covers another one of the same configuration, which was

@@ -48,6 +48,7 @@ func TestPlanDigest(t *testing.T) {
 		"verb":      func(p *plans.Plan) { p.Actions[2].Verb = plans.Delete },
 		"force":     func(p *plans.Plan) { p.Actions[0].Force = true },
 		"data":      func(p *plans.Plan) { p.Actions[0].Holds = "volumes" },
+		"source":    func(p *plans.Plan) { p.Config = "d" },
 		"cloud":     func(p *plans.Plan) { p.Cloud = "staging" },
 		"cluster":   func(p *plans.Plan) { p.Cluster.UID = "v" },
 		"state":     func(p *plans.Plan) { p.State.Serial++ },
@@ -60,6 +61,13 @@ func TestPlanDigest(t *testing.T) {
 		if change(plan); approval.Digest(plan) == want {
 			t.Errorf("with another %s the plan has the same digest", what)
 		}
+	}
+}
+
+// TestOrigins checks that another Secret with sensitive values is another plan.
+func TestOrigins(t *testing.T) {
+	if approval.Digest(planOf(), "secret/a@1") == approval.Digest(planOf(), "secret/a@2") {
+		t.Error("plans with values from other Secrets have the same digest")
 	}
 }
 
