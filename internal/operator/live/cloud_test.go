@@ -282,12 +282,26 @@ func TestHoldAndDrift(t *testing.T) {
 // TestApprovalTakenAway checks that a person who takes an approval away stops the rest of a plan.
 func TestApprovalTakenAway(t *testing.T) {
 	b := newBench(t)
-	// The pods of this service never become ready, because no node may run them.
-	b.files("files", strings.Replace(configuration, `service "echo" {}`, "role \"none\" {\n  nodes = [\"no-such-node\"]\n}\nservice \"echo\" {\n  role = role.none\n}", 1))
+	b.files("files", configuration+`
+manifest "stuck" {
+  object = {
+    apiVersion = "apps/v1"
+    kind       = "Deployment"
+    metadata   = { name = "stuck" }
+    spec = {
+      selector = { matchLabels = { app = "stuck" } }
+      template = {
+        metadata = { labels = { app = "stuck" } }
+        spec     = { nodeSelector = { no = "such" }, containers = [{ name = "c", image = "c" }] }
+      }
+    }
+  }
+}
+`)
 	b.start()
 	b.cloud("  timeout: 2s\n")
 	var plan *v1alpha1.PlanStatus
-	clustertest.Eventually(t, "a plan waits, or is refused", func() bool {
+	clustertest.Eventually(t, "a plan waits", func() bool {
 		plan = b.get().Status.Plan
 		return plan != nil
 	})
@@ -300,9 +314,9 @@ func TestApprovalTakenAway(t *testing.T) {
 	clustertest.Eventually(t, "the apply ends", func() bool {
 		return meta.FindStatusCondition(b.get().Status.Conditions, v1alpha1.Reconciling) == nil
 	})
-	b.kubectl("delete", "deployment", "echo-server", "-n", b.target)
+	b.kubectl("delete", "deployment", "stuck", "-n", b.target)
 	waiting := b.until(v1alpha1.ReasonAwaitsApproval)
-	if got := b.kubectl("get", "deployment", "echo-server", "-n", b.target, "--ignore-not-found"); got != "" {
+	if got := b.kubectl("get", "deployment", "stuck", "-n", b.target, "--ignore-not-found"); got != "" {
 		t.Errorf("without approval there is %s, and the plan is %+v", got, waiting.Status.Plan)
 	}
 }
