@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -84,13 +85,16 @@ func (b *bench) checkWhole(greeting string) {
 	}
 }
 
-// TestKilled kills the operator at twenty instants. Each time another one goes on, and at the end nothing
+// TestKilled kills the operator at some instants, and with KOLLA_TEST_LONG=1 at twenty. Each time another one goes on, and at the end nothing
 // is lost or doubled.
 func TestKilled(t *testing.T) {
 	b := newBench(t)
 	b.files("files", many("g0"))
 	b.cloud("  approval: automatic\n")
-	kills, during := 20, 0
+	kills, during := 5, 0
+	if os.Getenv("KOLLA_TEST_LONG") != "" {
+		kills = 20
+	}
 	for i := range kills {
 		b.files("files", many(fmt.Sprintf("g%d", i)))
 		process := b.spawn()
