@@ -195,7 +195,7 @@ func (l *look) open(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud) error
 	backend, _, diags := lang.Backend(dir, l.input.tree)
 	if diags.HasErrors() {
 		t.messages.Diagnostics(diags, nil)
-		return engine.ErrReported
+		return t.explained(engine.ErrReported, l.engine.Version, v1alpha1.ReasonInvalidSource)
 	}
 	if backend.Kind != configs.KubernetesBackend {
 		return stalled(v1alpha1.ReasonNotShared, "the configuration keeps its state in a file, which the operator does not have. Write `backend \"kubernetes\" {}` into the cloud block; `kolla init -migrate-state` moves a state that is there")

@@ -159,6 +159,11 @@ func TestBrokenSource(t *testing.T) {
 	if stalled == nil || !strings.HasPrefix(stalled.Message, "cloud.hcl:") {
 		t.Errorf("Stalled: %+v", stalled)
 	}
+	b.files("files", configuration+"}")
+	clustertest.Eventually(t, "a file that cannot be parsed is an error of the source", func() bool {
+		ready := meta.FindStatusCondition(b.get().Status.Conditions, v1alpha1.Ready)
+		return ready.Reason == v1alpha1.ReasonInvalidSource && !strings.Contains(ready.Message, "replicas")
+	})
 	b.kubectl("delete", "configmap", "note", "-n", b.target)
 	clustertest.Eventually(t, "the last good source puts back what somebody deleted", func() bool { return b.note() == "hello" })
 	b.until(v1alpha1.ReasonInvalidSource)

@@ -148,6 +148,25 @@ func TestTreeLinks(t *testing.T) {
 	}
 }
 
+// TestBounds refuses a source that links make too large.
+func TestBounds(t *testing.T) {
+	var files source.Files
+	if err := files.Add("big", strings.NewReader(strings.Repeat("x", 1<<20))); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		if err := files.Link(fmt.Sprintf("link-%d", i), "big"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := files.Tree("r"); err == nil || !strings.Contains(err.Error(), "of its own") {
+		t.Errorf("40 links to a file of 1 MiB: %v", err)
+	}
+	if err := files.Add("larger", strings.NewReader(strings.Repeat("x", 40<<20))); err == nil {
+		t.Error("a file of 40 MiB is taken")
+	}
+}
+
 // repository is a Git repository that a server hands out to a user with a password.
 type repository struct {
 	*testing.T

@@ -50,6 +50,11 @@ func (f *Files) Add(name string, content io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("read %s of the source: %w", name, err)
 	}
+	return f.put(name, text)
+}
+
+// put adds a file, within the bounds of a Tree.
+func (f *Files) put(name string, text []byte) error {
 	f.size += int64(len(text))
 	if f.size > maxBytes || len(f.contents) >= maxFiles {
 		return fmt.Errorf("the source has more than %d files or %d MiB: keep the configuration in a repository, or in a directory, of its own", maxFiles, maxBytes>>20)
@@ -92,11 +97,17 @@ func (f *Files) follow() error {
 	for _, name := range slices.Sorted(maps.Keys(f.links)) {
 		target, found := f.links[name], false
 		if content, ok := f.contents[target]; ok {
-			f.contents[name], found = content, true
+			if err := f.put(name, content); err != nil {
+				return err
+			}
+			found = true
 		}
 		for _, other := range slices.Sorted(maps.Keys(f.contents)) {
 			if rest, below := strings.CutPrefix(other, target+"/"); below && !strings.HasPrefix(name+"/", target+"/") {
-				f.contents[path.Join(name, rest)], found = f.contents[other], true
+				if err := f.put(path.Join(name, rest), f.contents[other]); err != nil {
+					return err
+				}
+				found = true
 			}
 		}
 		if !found && (strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".hcl.json")) {
