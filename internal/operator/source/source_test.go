@@ -148,8 +148,8 @@ func TestTreeLinks(t *testing.T) {
 	}
 }
 
-// TestBounds refuses a source that links make too large.
-func TestBounds(t *testing.T) {
+// TestSourceBounds refuses a source that links make too large.
+func TestSourceBounds(t *testing.T) {
 	var files source.Files
 	if err := files.Add("big", strings.NewReader(strings.Repeat("x", 1<<20))); err != nil {
 		t.Fatal(err)
