@@ -70,7 +70,7 @@ func (b *bench) spawn() *exec.Cmd {
 
 // bench is a namespace with a service account, and an operator that watches it.
 type bench struct {
-	*testing.T
+	testing.TB
 	client    client.Client
 	namespace string // of the Clouds
 	target    string // of the objects of the cloud
@@ -78,17 +78,17 @@ type bench struct {
 }
 
 // logs collects what the operator logs.
-type logs struct{ *testing.T }
+type logs struct{ testing.TB }
 
 func (l logs) Write(p []byte) (int, error) {
-	l.T.Log(strings.TrimSpace(string(p)))
+	l.TB.Log(strings.TrimSpace(string(p)))
 	return len(p), nil
 }
 
 // newBench prepares a namespace. The operator is not started yet.
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	t.Helper()
-	b := &bench{T: t, namespace: clustertest.Namespace(t)}
+	b := &bench{TB: t, namespace: clustertest.Namespace(t)}
 	b.target = b.namespace + "-cloud"
 	scheme, err := operator.Scheme()
 	if err != nil {
@@ -110,7 +110,7 @@ func newBench(t *testing.T) *bench {
 
 func (b *bench) kubectl(args ...string) string {
 	b.Helper()
-	return clustertest.Kubectl(b.T, args...)
+	return clustertest.Kubectl(b.TB, args...)
 }
 
 // apply writes objects as kubectl apply does.
@@ -132,7 +132,7 @@ func (b *bench) start() (stop func()) {
 		done <- operator.Run(ctx, operator.Options{
 			Kubernetes: kubernetes.Options{Kubeconfig: clustertest.Kubeconfig(), UserAgent: "kolla-operator/test"},
 			Namespace:  b.namespace, Workers: 2, Version: "test",
-			Log: slog.New(slog.NewTextHandler(logs{b.T}, &slog.HandlerOptions{Level: slog.LevelWarn})),
+			Log: slog.New(slog.NewTextHandler(logs{b.TB}, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}()
 	stopped := false
