@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
@@ -230,13 +231,16 @@ func (w *Workspace) WithLock(ctx context.Context, operation string, work func(*s
 		return err
 	}
 	WarnOfAbandoned(w.Printer, session.Abandoned(), "this run carries on from there")
-	return work(session)
+	if err := work(session); err != nil {
+		return err
+	}
+	return tookOver(session, operation)
 }
 
 const takeOverFlag = "take-over"
 
-// takeOver asks before the work on a cloud that the operator has in its hands. cloud is its Cloud; empty:
-// nobody is asked.
+// takeOver asks before the work on a cloud that the operator manages. cloud is its Cloud; empty: nobody
+// is asked.
 func (w *Workspace) takeOver(ctx context.Context, cloud string) error {
 	if cloud == "" || w.Flags.Bool(takeOverFlag) {
 		return nil
@@ -249,6 +253,16 @@ func (w *Workspace) takeOver(ctx context.Context, cloud string) error {
 	}
 	w.Printer.Warn(summary, detail)
 	return w.Streams.Approve(ctx, "\nDo you want to take the cloud over?")
+}
+
+// tookOver records that the command line has a cloud that the operator managed, if the work left no such
+// entry in the history because there was nothing to apply.
+func tookOver(session *state.Session, operation string) error {
+	if session.State().Operator() == "" {
+		return nil
+	}
+	holder, now := session.Holder(), time.Now()
+	return session.Ended(state.Apply{ID: holder.ID, Operation: operation, Who: holder.Who, Tool: holder.Version, Began: now, Ended: now, Result: state.Done})
 }
 
 // WarnOfAbandoned warns of a run that was killed. next is a clause about the continuation. It does
