@@ -43,7 +43,7 @@ type Options struct {
 	// Confined: no file of the disk is read, also not one with an absolute path. FS has all files.
 	Confined bool
 	Vars     []Var    // -var and -var-file, in the order in which they were given
-	Environ []string // as of os.Environ: KOLLA_VAR_name gives values to variables
+	Environ  []string // as of os.Environ: KOLLA_VAR_name gives values to variables
 	// Prompt asks the user for the value of a variable, and asks again if the value is
 	// unsuitable. If Prompt is nil, a variable without a value is an error.
 	Prompt func(v configs.Variable) (string, error)

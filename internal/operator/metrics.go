@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
 )
 
-// The metrics of Clouds, beside those that controller-runtime has. The label is NAMESPACE/NAME.
+// These metrics describe Clouds. The label "cloud" is NAMESPACE/NAME. controller-runtime adds its own metrics.
 var (
 	readyMetric   = gauge("kolla_cloud_ready", "1 if the cloud is as declared and its services are ready.")
 	driftMetric   = gauge("kolla_cloud_drifted_objects", "Objects that others changed since the last apply.")

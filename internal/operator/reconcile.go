@@ -240,7 +240,7 @@ type looking struct {
 	tenant  *tenant
 	holds   []string
 	resumed bool // the operator gets the cloud back from the command line
-	// current: the input is the one that was applied last, with success.
+	// current: the last complete apply had this input.
 	current bool
 	// first: see repair.
 	first bool

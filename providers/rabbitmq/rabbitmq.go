@@ -1,4 +1,4 @@
-// Package rabbitmq compares the virtual hosts, users and permissions in RabbitMQ with those that jobs make. The
+// Package rabbitmq compares the virtual hosts, users and permissions in RabbitMQ with the declared ones. The
 // package writes nothing: a job repairs differences when it runs again. So the
 // rules here are those of the job, which is providers/openstack/catalogue/rabbitmq/queue.py: what the job
 // would leave alone is no difference.

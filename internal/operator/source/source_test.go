@@ -265,7 +265,7 @@ func TestGit(t *testing.T) {
 		}
 	}
 
-	// A branch that did not move costs a request or two, and one that moved is fetched.
+	// A fetch of an unchanged branch sends at most two requests. A changed branch is fetched again.
 	tree, err := fetch(v1alpha1.Git{Branch: "main"}, nil)
 	if err != nil {
 		t.Fatal(err)

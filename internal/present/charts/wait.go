@@ -12,7 +12,7 @@ import (
 // resources maps the kinds that a pod can wait for to the names of their resources.
 var resources = map[string]string{"Job": "jobs", "Deployment": "deployments", "StatefulSet": "statefulsets", "DaemonSet": "daemonsets"}
 
-// waits returns the expressions of the objects that a pod waits for: those that an apply of kolla would
+// waits returns the expressions of the objects that a pod waits for: the objects that an apply of kolla would
 // wait for. The pods of a workload wait only for Jobs: when a node restarts, Jobs are complete, and no pod
 // waits for the pods of others.
 func (t *template) waits(o *providers.Object, pod map[string]any) []string {

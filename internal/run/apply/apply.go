@@ -29,7 +29,7 @@ type Options struct {
 type Outcome struct {
 	*engine.ApplyResult
 	Total applied.Result
-	// Outputs are those that the state has now; nil: they were not recorded, because the apply is
+	// Outputs are the outputs in the state after the apply; nil: they were not recorded, because the apply is
 	// not complete or is for a part of the cloud.
 	Outputs []state.Output
 }
