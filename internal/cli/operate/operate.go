@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -254,13 +253,12 @@ plan and no other one. If the Cloud itself is kept in Git, write the digest ther
 			return failure.New("That is not the newest plan of Cloud "+cloud.Name, fmt.Sprintf("The newest is %s, with the digest %s. Nothing was approved.", waits.Name, waits.Digest))
 		}
 		if !c.Bool("auto-approve") {
-			number, err := strconv.ParseInt(waits.Name[strings.LastIndexByte(waits.Name, '-')+1:], 10, 64)
-			if err != nil {
-				return fmt.Errorf("read the name of the plan: %w", err)
-			}
-			_, plan, err := clouds.Plan(ctx, cloud, number)
+			record, plan, err := clouds.Plan(ctx, cloud, 0)
 			if err != nil {
 				return err
+			}
+			if record.Spec.Digest != waits.Digest {
+				return failure.New("Cloud "+cloud.Name+" has a newer plan by now", "Nothing was approved. Look at it again.")
 			}
 			options := command.Details(c)
 			options.Saved, options.Now = true, time.Now()

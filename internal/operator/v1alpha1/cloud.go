@@ -396,7 +396,7 @@ type ApplyStatus struct {
 	Message string `json:"message"`
 }
 
-// DriftStatus counts what others changed since the last apply.
+// DriftStatus counts the changes of others since the last apply.
 type DriftStatus struct {
 	Objects int32 `json:"objects"`
 	Fields  int32 `json:"fields"`
