@@ -190,23 +190,19 @@ func (w *work) question(ctx context.Context, l *look, record *v1alpha1.CloudPlan
 	if err != nil || len(all) < 2 {
 		return q
 	}
-	// The plan before this one was allowed, and its apply is not complete: this one is the rest of it.
+	// A plan before this one was allowed, and neither its apply nor those that went on with it were complete:
+	// this one may be the rest of it. Other kinds of approval decide by themselves.
 	i := slices.IndexFunc(all, func(p v1alpha1.CloudPlan) bool { return p.Name == record.Name })
-	for i--; i >= 0; i-- {
-		switch all[i].Status.Phase {
-		case v1alpha1.Superseded, v1alpha1.Refused:
+	for i--; i >= 0 && all[i].Status.Phase != v1alpha1.Applied; i-- {
+		if all[i].Status.Phase != v1alpha1.Failed || all[i].Spec.Digest != w.cloud.Spec.ApprovedPlan {
 			continue
-		case v1alpha1.Failed:
-			if all[i].Spec.Digest != w.cloud.Spec.ApprovedPlan {
-				return q // other kinds of approval decide by themselves
-			}
-			data, err := ReadParts(ctx, w.Reader, w.cloud.Namespace, all[i].Spec.Secret)
-			if err != nil || data == nil {
-				return q
-			}
-			allowed, err := plans.Read(data[KeyPlan])
-			q.resumes = err == nil && approval.Covers(allowed, l.made.Plan)
 		}
+		data, err := ReadParts(ctx, w.Reader, w.cloud.Namespace, all[i].Spec.Secret)
+		if err != nil || data == nil {
+			return q
+		}
+		allowed, err := plans.Read(data[KeyPlan])
+		q.resumes = err == nil && approval.Covers(allowed, l.made.Plan)
 		return q
 	}
 	return q

@@ -129,6 +129,33 @@ func TestKilled(t *testing.T) {
 	b.checkWhole("end")
 }
 
+// TestApprovedGoesOn kills the operator again and again during the apply of a plan that a person approved.
+// The next operator goes on with the rest, and asks nobody.
+func TestApprovedGoesOn(t *testing.T) {
+	b := newBench(t)
+	b.files("files", many("first"))
+	process := b.spawn()
+	b.cloud("")
+	plan := b.until(v1alpha1.ReasonAwaitsApproval).Status.Plan
+	b.cloud("  approvedPlan: " + plan.Digest + "\n")
+	for range 2 {
+		clustertest.Eventually(t, "an apply runs", func() bool { return b.newest() == v1alpha1.Applying })
+		time.Sleep(100 * time.Millisecond)
+		if err := process.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = process.Wait()
+		b.kubectl("delete", "lease", "kolla-operator", "-n", b.namespace, "--ignore-not-found")
+		process = b.spawn()
+	}
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.checkWhole("first")
+	want := fmt.Sprint(map[string]string{"prod-1": "Failed", "prod-2": "Failed", "prod-3": "Applied"})
+	if got := fmt.Sprint(b.phases()); got != want {
+		t.Errorf("the history is %s, want %s", got, want)
+	}
+}
+
 // newest returns the phase of the newest plan.
 func (b *bench) newest() v1alpha1.Phase {
 	b.Helper()
