@@ -21,6 +21,19 @@ func TestModes(t *testing.T) {
 `
 	m := &modesTest{balancerTest: newBalancerTest(t, nodePorts)}
 	m.whole.Cleanup(func() { t.Log(m.table()) })
+	// A readiness probe in HTTP makes HAProxy speak HTTP: both ports have one, so that only TLS differs.
+	m.edit(t, "    ports    = [\"web\", \"secure\"]\n", "    ports    = [\"web\"]\n")
+	m.edit(t, "  workload \"server\" {\n", `  workload "encrypted" {
+    from  = "server"
+    ports = ["secure"]
+
+    ready {
+      port = "secure"
+    }
+  }
+
+  workload "server" {
+`)
 	take(t, m.cloud, []step{
 		{"nodeport", func(t *testing.T, c *cloud) {
 			const exposed = "  expose = exposure.public\n"
@@ -39,7 +52,7 @@ func TestModes(t *testing.T) {
 			}
 			// The certificate of the exposure goes, and with it its key.
 			m.mode("loadbalancer, with MetalLB", managedExposure, balancedExposure, false,
-				"-delete-data=exposure.public/Secret/exposure-public", "-delete-data=exposure.public/Secret/exposure-public-ca")(t, c)
+				"-delete-data=exposure.public/Secret/exposure-public", "-delete-data=exposure.public/Secret/exposure-public-ca", "-max-deletes=20")(t, c)
 		}},
 	})
 }
