@@ -55,7 +55,7 @@ func (o *operatorTest) kubectl(t *testing.T, args ...string) string {
 func (o *operatorTest) installs(t *testing.T, c *cloud) {
 	c.write(t, "install.yaml", c.kolla(t, 0, "operator", "manifests", "-image="+kollaImage, "-serviceaccount=kolla").out)
 	o.kubectl(t, "cordon", "real-1") // its failure would be that of all control services
-	o.kubectl(t, "apply", "--server-side", "-f", filepath.Join(c.dir, "install.yaml"))
+	o.cluster.Kubectl(t, "apply", "--server-side", "-f", filepath.Join(c.dir, "install.yaml")) // of several namespaces
 	o.whole.Cleanup(func() {
 		if o.whole.Failed() {
 			o.whole.Logf("the Cloud:\n%s\nits operators:\n%s", o.kubectl(o.whole, "get", "clouds,cloudplans", "-o", "yaml"), o.kubectl(o.whole, "logs", "-l", "app.kubernetes.io/name=kolla-operator", "--prefix", "--tail=100"))
