@@ -88,6 +88,7 @@ func (b *bench) checkWhole(greeting string) {
 // TestKilled kills the operator at some instants, and with KOLLA_TEST_LONG=1 at twenty. Each time another one goes on, and at the end nothing
 // is lost or doubled.
 func TestKilled(t *testing.T) {
+	t.Parallel() // it mostly waits for leases
 	b := newBench(t)
 	b.files("files", many("g0"))
 	b.cloud("  approval: automatic\n")
@@ -132,15 +133,31 @@ func TestKilled(t *testing.T) {
 // TestApprovedGoesOn kills the operator again and again during the apply of a plan that a person approved.
 // The next operator goes on with the rest, and asks nobody.
 func TestApprovedGoesOn(t *testing.T) {
+	t.Parallel() // it mostly waits for leases
 	b := newBench(t)
-	b.files("files", many("first"))
+	b.files("files", many("first")+`
+definition "late" {
+  job "upgrade" {
+    runs  = "upgrade"
+    image = "late"
+  }
+  workload "server" {
+    kind  = "Deployment"
+    image = "late"
+  }
+}
+
+# It is new as long as none of its objects was made, also if the state announces them.
+service "late" {
+  depends_on = [manifest.many]
+}
+`)
 	process := b.spawn()
 	b.cloud("")
 	plan := b.until(v1alpha1.ReasonAwaitsApproval).Status.Plan
 	b.cloud("  approvedPlan: " + plan.Digest + "\n")
-	for range 2 {
-		clustertest.Eventually(t, "an apply runs", func() bool { return b.newest() == v1alpha1.Applying })
-		time.Sleep(100 * time.Millisecond)
+	for _, name := range []string{"prod-1", "prod-2"} {
+		clustertest.Eventually(t, name+" is applied", func() bool { return b.phases()[name] == string(v1alpha1.Applying) })
 		if err := process.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -173,6 +190,7 @@ func values(m map[string]string) (out []string) {
 // TestLeaderCutOff stops the process of the leader during an apply. The other one goes on, and when the
 // first wakes up, it writes nothing more.
 func TestLeaderCutOff(t *testing.T) {
+	t.Parallel() // it mostly waits for leases
 	b := newBench(t)
 	b.files("files", many("first"))
 	first := b.spawn()

@@ -245,7 +245,8 @@ func made(config *configs.Config, st *state.State, adopt []string) func(block st
 		}
 	}
 	for i := range st.Objects {
-		if a, err := addrs.ParseObject(st.Objects[i].Address); err == nil && !st.Objects[i].Left {
+		// Without a UID, an apply that was killed only announced the object.
+		if a, err := addrs.ParseObject(st.Objects[i].Address); err == nil && !st.Objects[i].Left && st.Objects[i].UID != "" {
 			add(addrs.ApplyMoves(config.Moves, a)) // as the planner does
 		}
 	}
