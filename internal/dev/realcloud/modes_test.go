@@ -24,10 +24,16 @@ func TestModes(t *testing.T) {
 	// A readiness probe in HTTP makes HAProxy speak HTTP: both ports have one, so that only TLS differs.
 	m.edit(t, "    ports    = [\"web\", \"secure\"]\n", "    ports    = [\"web\"]\n")
 	m.edit(t, "  workload \"server\" {\n", `  workload "encrypted" {
-    from  = "server"
-    ports = ["secure"]
+    kind     = "Deployment"
+    image    = "haproxy"
+    user     = 42454
+    command  = ["haproxy", "-db", "-f", "/etc/answers/answers.cfg"]
+    ports    = ["secure"]
+    config   = ["answers.cfg"]
+    replicas = 2
 
     ready {
+      http = "/"
       port = "secure"
     }
   }
