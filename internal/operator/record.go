@@ -139,10 +139,14 @@ func (w *work) supersede(ctx context.Context, but, why string) error {
 	return nil
 }
 
-// prune deletes the oldest plans, and their Secrets with them.
+// prune deletes the oldest plans, and their Secrets with them. The plan that a person approved stays: an apply that was
+// interrupted goes on with it.
 func (w *work) prune(ctx context.Context, all []v1alpha1.CloudPlan) error {
 	limit := max(int(w.cloud.Spec.History), 1)
 	for i := range max(0, len(all)-limit) {
+		if all[i].Spec.Digest == w.cloud.Spec.ApprovedPlan {
+			continue
+		}
 		if err := w.Client.Delete(ctx, &all[i], client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete CloudPlan %s: %w", all[i].Name, err)
 		}

@@ -54,7 +54,7 @@ func (o *operatorTest) kubectl(t *testing.T, args ...string) string {
 // installs applies what kolla prints, and waits for the first plan, which writes nothing.
 func (o *operatorTest) installs(t *testing.T, c *cloud) {
 	c.write(t, "install.yaml", c.kolla(t, 0, "operator", "manifests", "-image="+kollaImage, "-serviceaccount=kolla").out)
-	o.kubectl(t, "cordon", "real-1") // its failure would be that of all control services
+	o.kubectl(t, "cordon", "real-1")                                                           // its failure would be that of all control services
 	o.cluster.Kubectl(t, "apply", "--server-side", "-f", filepath.Join(c.dir, "install.yaml")) // of several namespaces
 	o.whole.Cleanup(func() {
 		if o.whole.Failed() {
@@ -162,10 +162,17 @@ func (o *operatorTest) kill(t *testing.T, pod string) {
 func (o *operatorTest) goesOn(t *testing.T, c *cloud) {
 	began := time.Now()
 	c.kolla(t, 0, "operator", "approve", "-auto-approve", "prod")
-	const most = 20
+	const most = 10
 	kills, last, killed := 0, "", ""
-	for kills < most && o.reason(t) != "AsDeclared" {
+	for kills < most {
+		reason := o.reason(t)
+		if reason == "AsDeclared" {
+			break
+		}
 		name, phase := o.newest(t)
+		if reason == "ApprovedPlanIsNotTheNewest" {
+			t.Fatalf("after %d kills the operator asks again about %s", kills, name)
+		}
 		if phase != "Applying" || name == last {
 			time.Sleep(500 * time.Millisecond)
 			continue
