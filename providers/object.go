@@ -130,6 +130,9 @@ type Object struct {
 	Family addrs.Object `json:"family,omitzero"`
 	// DependsOn are the objects that must be ready before this one is written.
 	DependsOn []addrs.Object `json:"depends_on,omitempty"`
+	// Check: a Job that looks whether an upgrade is possible. While it has to run, a plan changes nothing before it
+	// but what the Job itself needs.
+	Check bool `json:"check,omitempty"`
 	// Partial: kolla owns some fields of an object that it did not make, such as the labels of
 	// a Node. It never creates or deletes the object. A delete action only gives up the fields.
 	Partial bool `json:"partial,omitempty"`

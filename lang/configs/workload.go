@@ -5,7 +5,7 @@ import "github.com/hashicorp/hcl/v2"
 // Job runs once for a given set of inputs.
 type Job struct {
 	Name string
-	When string // "before" or "after" the workloads
+	When string // "before" or "after" the workloads, or "check": before anything that runs changes
 	// Runs says when the job runs again: empty, after any change of its inputs; "release" and
 	// "upgrade", with another image; "once", never. With "upgrade" it does not run with the
 	// first image of the service.

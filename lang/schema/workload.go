@@ -241,7 +241,10 @@ func with(a Attribute, doc string) Attribute {
 	return a
 }
 
-var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after"}, Doc: "Whether the job runs before or after the workloads."}
+// JobCheck is the value of `when` of a job that looks whether an upgrade is possible.
+const JobCheck = "check"
+
+var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after", JobCheck}, Doc: "Whether the job runs before or after the workloads. check: when the image changes, and before a plan changes anything that runs. If it fails, the plan ends there. It has the new image and the new config, beside the old pods. It has no `runs`."}
 
 var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6, Max: 100, Doc: "How often a failed pod is tried again."}
 
@@ -269,11 +272,18 @@ var JobType = &BlockType{
     service_links = false
   }
 
-  # Looks at the data before another release takes them over.
+  # Looks whether the new release can take over the data.
   job "upgrade-check" {
     from    = "migrate"
-    runs    = "upgrade"
+    when    = "check"
     command = ["status", "upgrade-check"]
+  }
+
+  # Needs the data of an older release.
+  job "convert" {
+    from    = "migrate"
+    runs    = "upgrade"
+    command = ["status", "convert"]
   }
 }
 `,

@@ -12,6 +12,8 @@ type Upgrade struct {
 	Backward bool `json:"backward,omitempty"`
 	// Databases names the services whose tables the jobs of the new release change.
 	Databases []string `json:"databases,omitempty"`
+	// Checks names the services that are asked first whether they can be upgraded.
+	Checks []string `json:"checks,omitempty"`
 	// Versions are the changes of programs that convert their own data.
 	Versions []VersionChange `json:"versions,omitempty"`
 	// Processors is the level that the new images need and the old ones do not: "x86-64-v3".

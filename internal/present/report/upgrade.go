@@ -16,6 +16,9 @@ func upgrade(plan *plans.Plan) *Upgrade {
 		return nil
 	}
 	out := &Upgrade{Title: upgradeTitle(u), Grave: u.Backward, Lines: apart(u)}
+	if len(u.Checks) > 0 {
+		out.Lines = append(out.Lines, "First: checks of "+strings.Join(u.Checks, ", ")+". If one fails, nothing changes.")
+	}
 	var lasting []string
 	if len(u.Databases) > 0 {
 		lasting = append(lasting, "tables of "+strings.Join(u.Databases, ", "))

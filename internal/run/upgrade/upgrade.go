@@ -55,7 +55,13 @@ func Find(in Input) (*plans.Upgrade, []plans.Problem) {
 	for i := range in.Plan.Actions {
 		a := &in.Plan.Actions[i]
 		service := services[a.Address.Block]
-		if a.Object == nil || service == nil || !a.RunsPodsContinuously() {
+		if a.Object == nil || service == nil {
+			continue
+		}
+		if a.Object.Check && a.Verb != plans.None && !slices.Contains(f.upgrade.Checks, service.Name) {
+			f.upgrade.Checks = append(f.upgrade.Checks, service.Name)
+		}
+		if !a.RunsPodsContinuously() {
 			continue
 		}
 		if live := in.Live(a.Ref); live != nil && a.Verb != plans.None {
@@ -63,6 +69,7 @@ func Find(in Input) (*plans.Upgrade, []plans.Problem) {
 		}
 	}
 	u := f.upgrade
+	slices.Sort(u.Checks)
 	u.From = in.Installed
 	if u.From.Release != "" {
 		f.judge(step{at: f.decides(), from: u.From, to: u.To})

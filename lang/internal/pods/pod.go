@@ -42,6 +42,12 @@ func Job(s *Service, b *source.Block, e *eval.Env) configs.Job {
 	}
 	if b.Type == schema.JobType {
 		j.Runs = strings.TrimPrefix(eval.String(e, b, "runs"), "change")
+		if j.When == schema.JobCheck {
+			if eval.IsSet(e, b, "runs") {
+				eval.Unsuitable(e, b, "runs", "A job that checks an upgrade runs when the image changes.")
+			}
+			j.Runs = "upgrade"
+		}
 		j.Nodes = nodesOf(s, b, e, j.Pod.Env)
 	}
 	checkVolumes(s, b, j.Pod.Volumes, mountedIn(s, &j.Pod, nil))

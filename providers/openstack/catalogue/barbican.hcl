@@ -103,6 +103,12 @@ definition "barbican" {
     from = "barbican-api.conf"
   }
 
+  job "upgrade-check" {
+    from    = "database"
+    when    = "check"
+    command = concat(local.check, ["barbican-status"])
+  }
+
   job "db-sync" {
     from    = "database"
     command = ["barbican-db-manage", "upgrade"]

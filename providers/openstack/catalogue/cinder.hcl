@@ -146,6 +146,12 @@ definition "cinder" {
     content = file("${path.module}/cinder/sudo.sh")
   }
 
+  job "upgrade-check" {
+    from    = "database"
+    when    = "check"
+    command = concat(local.check, ["cinder-status"])
+  }
+
   job "db-sync" {
     from    = "database"
     command = ["cinder-manage", "db", "sync"]

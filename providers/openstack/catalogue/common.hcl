@@ -41,6 +41,10 @@ locals {
   # whose packets nobody answers.
   connected = ["sh", "-ec", file("${path.module}/connected.sh"), "connected"]
 
+  # With a program and its arguments: the command of a job that checks an upgrade. Code 1 means warnings,
+  # which are in the log.
+  check = ["sh", "-c", "\"$@\" upgrade check || [ $? -eq 1 ]", "check"]
+
   # [database] beside the connection.
   database = {
     connection_recycle_time = 10

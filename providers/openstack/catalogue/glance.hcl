@@ -179,6 +179,7 @@ definition "glance" {
     from = "glance-api.conf"
   }
 
+  # There is no job upgrade-check: glance-status fails where stores are not declared in its own file.
   job "db-expand" {
     from    = "database"
     command = ["sh", "-ec", file("${path.module}/glance/expand.sh")]

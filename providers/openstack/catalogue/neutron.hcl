@@ -239,6 +239,14 @@ definition "neutron" {
     values = { DEFAULT = { core_plugin = "ml2" } }
   }
 
+  job "upgrade-check" {
+    from    = "database"
+    when    = "check"
+    image   = "neutron-server"
+    config  = ["neutron-db.conf", "ml2_conf.ini"]
+    command = concat(local.check, ["neutron-status", "--config-file", "/etc/neutron/neutron.conf", "--config-file", "/etc/neutron/plugins/ml2/ml2_conf.ini"])
+  }
+
   job "db-expand" {
     from    = "database"
     image   = "neutron-server"

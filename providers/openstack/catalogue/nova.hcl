@@ -162,11 +162,11 @@ definition "nova" {
     } }
   }
 
+  # Asks Keystone and Placement, too.
   job "upgrade-check" {
-    runs    = "upgrade"
-    image   = "nova-api"
-    user    = local.uid
-    command = ["sh", "-c", "nova-status upgrade check || [ $? -eq 1 ]"] # 1: warnings
+    from    = "database"
+    when    = "check"
+    command = concat(local.check, ["nova-status"])
     config  = ["nova.conf"]
   }
 
