@@ -2,6 +2,7 @@ package planner
 
 import (
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
 )
@@ -15,7 +16,7 @@ func checksFirst(actions []plans.Action) {
 	for i := range actions {
 		a := &actions[i]
 		byAddress[a.Address] = a
-		if a.Object != nil && a.Object.Check && a.Verb != plans.None {
+		if a.Object != nil && a.Object.Stage == configs.StageChecks && a.Verb != plans.None {
 			checks = append(checks, a.Address)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/dev/objecttest"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -28,7 +29,7 @@ func TestChecksComeFirst(t *testing.T) {
 	var w world
 	w.add(atNamespace, objecttest.Read(t, namespace("2025.1")))
 	check := declared(atCheck, job, atNamespace, atConfig)
-	check.Check = true
+	check.Stage = configs.StageChecks
 	in := w.input(check,
 		declared(atNamespace, objecttest.Read(t, namespace("2025.2"))),
 		declared(atConfig, objecttest.Read(t, config("config")), atNamespace),

@@ -25,7 +25,7 @@ func evaluate(d *declaration, files merged, f *graph.Frame, it eval.Instance) ct
 		return cty.DynamicVal
 	}
 	out := configs.Service{
-		Block: u.address, Name: u.name, Definition: d.written.Label, DefinedAt: d.written.Header, External: u.external,
+		Block: u.address, Name: u.name, Definition: d.written.Label, Stage: eval.Literal(d.set.Constant, u.over.whole, "stage"), DefinedAt: d.written.Header, External: u.external,
 		Lifecycle: blocks.Lifecycle(blocks.Layered{Block: u.block, Eval: e.OfService}), Range: d.node.Block.Header,
 	}
 	stages := deploy

@@ -177,7 +177,8 @@ definition "cinder" {
   }
 
   workload "api" {
-    config = ["cinder-api.conf", "cinder-api-uwsgi.ini", "policy.yaml"]
+    follows = ["cinder"]
+    config  = ["cinder-api.conf", "cinder-api-uwsgi.ini", "policy.yaml"]
 
     resources {
       requests = { cpu = "100m", memory = "512Mi" }
@@ -191,9 +192,10 @@ definition "cinder" {
 
   # The database knows daemons by the names of their pods.
   workload "scheduler" {
-    from   = "daemon"
-    kind   = "StatefulSet"
-    config = ["cinder-scheduler.conf", "policy.yaml"]
+    from    = "daemon"
+    follows = ["cinder"]
+    kind    = "StatefulSet"
+    config  = ["cinder-scheduler.conf", "policy.yaml"]
 
     resources {
       requests = { cpu = "50m", memory = "256Mi" }
@@ -203,6 +205,7 @@ definition "cinder" {
 
   workload "volume" {
     from         = "daemon"
+    follows      = ["cinder"]
     kind         = "StatefulSet"
     max_replicas = 1 # volumes belong to the name of the pod
     config       = ["cinder-volume.conf", "ceph.conf", "ceph.client.cinder.keyring", "sudo", "policy.yaml"]
@@ -222,6 +225,7 @@ definition "cinder" {
 
   workload "backup" {
     from         = "daemon"
+    follows      = ["cinder"]
     enabled      = local.backups
     kind         = "StatefulSet"
     max_replicas = 1

@@ -243,7 +243,7 @@ definition "neutron" {
     from    = "database"
     when    = "check"
     image   = "neutron-server"
-    config  = ["neutron-db.conf", "ml2_conf.ini"]
+    config  = ["ml2_conf.ini"]
     command = concat(local.check, ["neutron-status", "--config-file", "/etc/neutron/neutron.conf", "--config-file", "/etc/neutron/plugins/ml2/ml2_conf.ini"])
   }
 

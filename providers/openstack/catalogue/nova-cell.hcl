@@ -90,6 +90,7 @@ definition "nova-cell" {
 
   # The database knows it by the name of its pod.
   workload "conductor" {
+    follows      = ["nova-compute"]
     kind         = "StatefulSet"
     image        = "nova-conductor"
     user         = 42436

@@ -3,6 +3,7 @@
 # outside of it; nothing controls them then. Only `kolla rollout` replaces pods.
 definition "nova-compute" {
   description = "Hypervisors with libvirt, one on each node of a role"
+  stage       = "nodes"
   project     = "nova"
 
   input "virt_type" {

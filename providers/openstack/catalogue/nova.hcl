@@ -164,8 +164,9 @@ definition "nova" {
 
   # Asks Keystone and Placement, too.
   job "upgrade-check" {
-    from    = "database"
     when    = "check"
+    image   = "nova-api"
+    user    = local.uid
     command = concat(local.check, ["nova-status"])
     config  = ["nova.conf"]
   }
@@ -220,6 +221,7 @@ definition "nova" {
   # The database knows daemons by the names of their pods. A start may take an hour.
   workload "conductor" {
     from         = "daemon"
+    follows      = ["nova-compute"]
     kind         = "StatefulSet"
     config       = concat(["nova-conductor.conf"], local.cells)
     grace_period = 90
@@ -232,6 +234,7 @@ definition "nova" {
 
   workload "scheduler" {
     from         = "daemon"
+    follows      = ["nova-compute"]
     kind         = "StatefulSet"
     config       = concat(["nova-scheduler.conf"], local.cells)
     grace_period = 90
@@ -243,7 +246,8 @@ definition "nova" {
   }
 
   workload "api" {
-    config = concat(["nova-api.conf", "nova-api-uwsgi.ini", "policy.yaml"], local.cells)
+    follows = ["nova-compute"]
+    config  = concat(["nova-api.conf", "nova-api-uwsgi.ini", "policy.yaml"], local.cells)
 
     resources {
       requests = { cpu = "100m", memory = "640Mi" }
@@ -260,10 +264,11 @@ definition "nova" {
   }
 
   workload "metadata" {
-    from   = "uwsgi"
-    image  = "nova-api"
-    ports  = ["metadata"]
-    config = concat(["nova-metadata.conf", "nova-metadata-uwsgi.ini"], local.cells)
+    from    = "uwsgi"
+    follows = ["nova-compute"]
+    image   = "nova-api"
+    ports   = ["metadata"]
+    config  = concat(["nova-metadata.conf", "nova-metadata-uwsgi.ini"], local.cells)
 
     resources {
       requests = { cpu = "50m", memory = "512Mi" }

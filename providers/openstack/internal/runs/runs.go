@@ -8,7 +8,6 @@ import (
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
-	"kolla.openstack.org/kolla/lang/schema"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
 )
 
@@ -46,7 +45,7 @@ func (j Jobs) All() []Job { return slices.Concat(j.Checks, j.Before, j.After, j.
 func Of(s object.Service, serves bool, made func(block string) []addrs.Object) Jobs {
 	skipped := skipped(s, made)
 	return Jobs{
-		Checks:   unless(own(s, schema.JobCheck), skipped),
+		Checks:   unless(own(s, "check"), skipped),
 		Before:   slices.Concat(skipped, provided(s, "before"), unless(own(s, "before"), skipped)),
 		After:    slices.Concat(provided(s, "after"), unless(own(s, "after"), skipped)),
 		Cleanups: cleanups(s, serves, made),
@@ -113,7 +112,7 @@ func cleanups(s object.Service, serves bool, made func(block string) []addrs.Obj
 // if an apply is killed, the next plan still sees that the service is new.
 func skipped(s object.Service, made func(block string) []addrs.Object) []Job {
 	var out []Job
-	for _, job := range slices.Concat(own(s, schema.JobCheck), own(s, "before"), own(s, "after")) {
+	for _, job := range slices.Concat(own(s, "check"), own(s, "before"), own(s, "after")) {
 		if job.Decl.Runs == "upgrade" {
 			job.Skipped = true
 			out = append(out, job)

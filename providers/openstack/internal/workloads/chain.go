@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
 	"kolla.openstack.org/kolla/providers/openstack/internal/pods"
@@ -20,6 +22,10 @@ type Input struct {
 	Pods   pods.Input
 	Levels security.Levels
 	Jobs   runs.Jobs
+	// Services are all services of the cloud.
+	Services []configs.Service
+	// Live reads a workload in the cluster; nil: there is no cluster.
+	Live func(providers.Ref) *unstructured.Unstructured
 }
 
 // Render returns the jobs and workloads of a service, and the objects that only their pods need.
@@ -35,7 +41,7 @@ func Render(in Input, base []addrs.Object) (objects []providers.Object, ready []
 	}
 	for _, check := range in.Jobs.Checks {
 		o, p := job(in, check, nil)
-		o.Check = true
+		o.Stage = configs.StageChecks
 		take(append(p.Objects, o), nil, p.Diags)
 	}
 	before := take(jobs(in, in.Jobs.Before, base))
