@@ -14,6 +14,7 @@ var DefinitionType = &BlockType{
 	Doc: "The recipe of a service. A definition with the name of one in the catalogue replaces that one.",
 	Example: `definition "status" {
   description = "A page that says how the cloud is"
+  stage       = "control"
 
   port "http" {
     number = 8080

@@ -35,9 +35,11 @@ var WorkloadType = &BlockType{
     command         = ["status", "work"]
   }
 
+  # Speaks to agents on the nodes, as all of them understand it.
   workload "mailer" {
     from     = "worker"
     replicas = 1
+    follows  = ["nova-compute"]
     env      = { QUEUE = workload.name }
   }
 

@@ -25,7 +25,7 @@ func evaluate(d *declaration, files merged, f *graph.Frame, it eval.Instance) ct
 		return cty.DynamicVal
 	}
 	out := configs.Service{
-		Block: u.address, Name: u.name, Definition: d.written.Label, Stage: eval.Literal(d.set.Constant, u.over.whole, "stage"), DefinedAt: d.written.Header, External: u.external,
+		Block: u.address, Name: u.name, Definition: d.written.Label, DefinedAt: d.written.Header, External: u.external,
 		Lifecycle: blocks.Lifecycle(blocks.Layered{Block: u.block, Eval: e.OfService}), Range: d.node.Block.Header,
 	}
 	stages := deploy
@@ -56,6 +56,7 @@ func deploy(u *use, e *eval.Env, values merged, out configs.Service) (configs.Se
 			"Definition %q has no workload: it describes what is there already. Say where:\n\n  external = { host = \"...\" }", out.Definition)
 		return out, podsOf(u, withSelf(u, e, cty.DynamicVal), definition, nil, nil, nil, nil), cty.DynamicVal
 	}
+	out.Stage = eval.Literal(u.set.Constant, definition, "stage")
 	out.Role, e = evaluateRole(u, e)
 	out.Lifecycle.ReplaceTriggeredBy = u.set.Moves.Triggers(u.frame, e.OfService, u.block)
 	images := eval.Strings(e.OfService, u.block, "images")
