@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 	"providers/openstack/internal/security":   {"internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/object", "providers/openstack/internal/runs", "providers/podsecurity"},
 	"providers/openstack/internal/uwsgi":      {"lang/configs"},
 	"providers/openstack/internal/workloads":  {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/nodes", "providers/openstack/internal/object", "providers/openstack/internal/patch", "providers/openstack/internal/pods", "providers/openstack/internal/runs", "providers/openstack/internal/security"},
-	"providers/openstack/options":             {"internal/base/words", "lang/configs"},
+	"providers/openstack/options":             {"internal/base/words", "lang/configs", "lang/releases"},
 	"providers/podsecurity":                   {"providers/kinds"},
 	"providers/registry":                      {},
 	"providers/scheduling":                    {"providers/kinds"},
