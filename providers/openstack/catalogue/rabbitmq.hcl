@@ -97,7 +97,7 @@ definition "rabbitmq" {
       "log.console.use_colors"            = "off"
       "log.file"                          = false
       "load_definitions"                  = "/etc/rabbitmq/definitions.json"
-      "cluster_partition_handling"        = "pause_minority"
+      "cluster_partition_handling"        = cloud.release < 2026.2 ? "pause_minority" : null # 4.3 decides itself
       "disk_free_limit.absolute"          = input.disk_free_limit
       "vm_memory_high_watermark.relative" = 0.6
       # It would find the memory of the machine.
