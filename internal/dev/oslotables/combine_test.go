@@ -104,27 +104,33 @@ func TestSpeaking(t *testing.T) {
 		want         map[string]string
 	}{
 		"a release in each suite": {
-			"nova", [3]string{"31.1", "33.0", "34.0"},
+			"nova",
+			[3]string{"31.1", "33.0", "34.0"},
 			map[string]string{"2025.1": "31.1", "2025.2": "31.1 33.0", "2026.1": "33.0", "2026.2": "34.0"},
 		},
 		"the mixed suite is ahead": {
-			"nova", [3]string{"31.1", "34.0", "34.0"},
+			"nova",
+			[3]string{"31.1", "34.0", "34.0"},
 			map[string]string{"2025.1": "31.1", "2025.2": "31.1 34.0", "2026.1": "31.1 34.0", "2026.2": "34.0"},
 		},
 		"the last suite is behind": {
-			"nova", [3]string{"31.1", "", "33.0"},
+			"nova",
+			[3]string{"31.1", "", "33.0"},
 			map[string]string{"2025.1": "31.1", "2025.2": "31.1 33.0", "2026.1": "33.0"},
 		},
 		"the last suite has a release that kolla does not deploy": {
-			"nova", [3]string{"31.1", "", "35.0"},
+			"nova",
+			[3]string{"31.1", "", "35.0"},
 			map[string]string{"2025.1": "31.1", "2025.2": "31.1 35.0", "2026.1": "31.1 35.0", "2026.2": "31.1 35.0"},
 		},
 		"no version says the release": {
-			"oslo-db", [3]string{"17.2", "18.0", "18.1"},
+			"oslo-db",
+			[3]string{"17.2", "18.0", "18.1"},
 			map[string]string{"2025.1": "17.2", "2025.2": "17.2 18.0 18.1", "2026.1": "17.2 18.0 18.1", "2026.2": "18.1"},
 		},
 		"gone from the last suite": {
-			"os-vif", [3]string{"4.0", "4.1", ""},
+			"os-vif",
+			[3]string{"4.0", "4.1", ""},
 			map[string]string{"2025.1": "4.0", "2025.2": "4.0 4.1", "2026.1": "4.0 4.1"},
 		},
 		"only in the first suite": {"vitrage", [3]string{"14.0", "", ""}, map[string]string{"2025.1": "14.0"}},

@@ -22,8 +22,8 @@ func changes(from, to string, files ...configs.ConfigFile) []string {
 	return out
 }
 
-// TestChanges checks what an operator hears about the options of a configuration before an upgrade.
-func TestChanges(t *testing.T) {
+// TestOptionChanges checks what an operator hears about the options of a configuration before an upgrade.
+func TestOptionChanges(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		from, to string
@@ -81,9 +81,9 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestChangesOfMany checks that a value for many files is removed only if no file has it any longer,
+// TestOptionChangesOfMany checks that a value for many files is removed only if no file has it any longer,
 // and that options of the catalogue are left out.
-func TestChangesOfMany(t *testing.T) {
+func TestOptionChangesOfMany(t *testing.T) {
 	lines := []string{"[oslo_messaging_rabbit] heartbeat_in_pthread = true"}
 	nova, cinder := ini("x", lines...), ini("x", lines...)
 	nova.Name, cinder.Name = "nova.conf", "cinder.conf"
