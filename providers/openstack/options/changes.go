@@ -54,21 +54,11 @@ func (n Name) String() string {
 func Changes(config *configs.Config, from string) []Change {
 	first := checked(config, from)
 	last := first
-	now, since := map[place]Name{}, map[occurrence]string{}
-	for _, release := range append([]string{from}, passed(from, config.Cloud.Release)...) {
-		if release != from {
-			last = checked(config, release)
-		}
-		for at, v := range last.verdicts {
-			for _, change := range v.changes() {
-				if change.Now != (Name{}) {
-					now[at] = change.Now
-				}
-				if key := (occurrence{at, change.Kind}); since[key] == "" {
-					since[key] = release
-				}
-			}
-		}
+	h := history{map[place]Name{}, map[occurrence]string{}}
+	h.add(from, first)
+	for _, release := range passed(from, config.Cloud.Release) {
+		last = checked(config, release)
+		h.add(release, last)
 	}
 	var out []Change
 	for at, v := range last.verdicts {
@@ -76,13 +66,13 @@ func Changes(config *configs.Config, from string) []Change {
 			continue
 		}
 		for _, change := range v.changes() {
-			if change.Since = since[occurrence{at, change.Kind}]; change.Since == from {
-				continue
-			}
+			change.Since = h.since[occurrence{at, change.Kind}]
 			if change.Kind == Removed {
-				change.Now = now[at]
+				change.Now = h.now[at]
 			}
-			out = append(out, change)
+			if change.Since != from {
+				out = append(out, change)
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Change) int {
@@ -94,10 +84,29 @@ func Changes(config *configs.Config, from string) []Change {
 	return out
 }
 
+// history has the changes of several releases, which are added in their order.
+type history struct {
+	now   map[place]Name        // the latest names that are known
+	since map[occurrence]string // the first release with the change
+}
+
 // occurrence is a kind of change at a place.
 type occurrence struct {
 	place
 	kind Kind
+}
+
+func (h *history) add(release string, c *checker) {
+	for at, v := range c.verdicts {
+		for _, change := range v.changes() {
+			if change.Now != (Name{}) {
+				h.now[at] = change.Now
+			}
+			if key := (occurrence{at, change.Kind}); h.since[key] == "" {
+				h.since[key] = release
+			}
+		}
+	}
 }
 
 // changes returns the problems of an option, each once.
@@ -144,6 +153,9 @@ func (r *reading) gone(key string, groups ...string) (hint string, now Name) {
 			former := t.former[Name{group, key}]
 			switch {
 			case former != Name{} && r.table.groups[former.Group].find(former.Name) != nil:
+				if slices.Contains(groups, former.Group) {
+					former.Group = groups[0]
+				}
 				return fmt.Sprintf(" It is now %s.", former), former
 			case former != Name{}, t.groups[group].find(key) != nil:
 				return fmt.Sprintf(" It is gone from %s on.", since), Name{}

@@ -50,6 +50,19 @@ func TestOptionChanges(t *testing.T) {
 			},
 		},
 		{
+			name: "in a backend", from: "2026.1", to: "2026.2", file: "cinder.conf",
+			lines: []string{"[DEFAULT] enabled_backends = fast", "[fast] volume_driver = x", "[fast] flashsystem_iscsi_portid = 1"},
+			want:  []string{"cinder.conf.hcl:3 Cinder [fast] flashsystem_iscsi_portid removed in 2026.2, now -"},
+		},
+		{
+			name: "a whole group", from: "2025.1", to: "2026.2", file: "magnum.conf",
+			lines: []string{"[trust] roles = x", "[trust] trustee_domain_name = magnum"},
+			want: []string{
+				"magnum.conf.hcl:1 Magnum [trust] roles removed in 2026.2, now -",
+				"magnum.conf.hcl:2 Magnum [trust] trustee_domain_name removed in 2026.2, now -",
+			},
+		},
+		{
 			name: "renamed", from: "2025.1", to: "2026.2", file: "ml2_conf.ini",
 			lines: []string{"[ml2] tenant_network_types = geneve", "[ml2] project_network_types = geneve"},
 			want:  []string{"ml2_conf.ini.hcl:1 Neutron [ml2] tenant_network_types renamed in 2026.1, now [ml2] project_network_types"},
