@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/releases"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -248,7 +249,7 @@ func (f *finder) unneeded() []plans.Problem {
 		case !release.MatchString(name):
 			out = append(out, plans.Problem{
 				Summary: "-force-release needs a release",
-				Detail:  fmt.Sprintf("%q is not a release of OpenStack, such as 2025.1.", name),
+				Detail:  fmt.Sprintf("%q is not a release of OpenStack, such as %s.", name, releases.Names()[0]),
 			})
 		case !f.Rest && len(f.stranded) == 0 && !slices.ContainsFunc(f.refused, func(s step) bool { return s.to.Release == name }):
 			out = append(out, plans.Problem{

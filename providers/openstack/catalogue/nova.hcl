@@ -59,6 +59,7 @@ definition "nova" {
       DEFAULT = {
         state_path                = "/var/lib/nova"
         allow_resize_to_same_host = true
+        manager_shutdown_timeout  = local.nova_shutdown_timeout
       }
       api_database       = merge(local.database, { connection = database.nova_api.url })
       keystone_authtoken = { service_type = "compute" }
@@ -224,7 +225,7 @@ definition "nova" {
     follows      = ["nova-compute"]
     kind         = "StatefulSet"
     config       = concat(["nova-conductor.conf"], local.cells)
-    grace_period = 90
+    grace_period = local.nova_grace_period
 
     resources {
       requests = { cpu = "100m", memory = "384Mi" }
@@ -237,7 +238,7 @@ definition "nova" {
     follows      = ["nova-compute"]
     kind         = "StatefulSet"
     config       = concat(["nova-scheduler.conf"], local.cells)
-    grace_period = 90
+    grace_period = local.nova_grace_period
 
     resources {
       requests = { cpu = "100m", memory = "384Mi" }

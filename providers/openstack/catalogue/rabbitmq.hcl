@@ -98,7 +98,7 @@ definition "rabbitmq" {
       "log.console.use_colors"            = "off"
       "log.file"                          = false
       "load_definitions"                  = "/etc/rabbitmq/definitions.json"
-      "cluster_partition_handling"        = "pause_minority"
+      "cluster_partition_handling"        = cloud.release < 2026.2 ? "pause_minority" : null # 4.3 decides itself
       "disk_free_limit.absolute"          = input.disk_free_limit
       "vm_memory_high_watermark.relative" = 0.6
       # It would find the memory of the machine.
@@ -155,8 +155,8 @@ definition "rabbitmq" {
     # A node of a later version may change its data for good, and then not find its way into the cluster.
     data_version {
       program = "RabbitMQ"
-      version = cloud.release >= 2026.1 ? "4.2" : cloud.release >= 2025.2 ? "4.1" : "4.0"
-      from    = cloud.release >= 2026.1 ? ["4.0", "4.1"] : ["4.0"]
+      version = cloud.release >= 2026.2 ? "4.3" : cloud.release >= 2026.1 ? "4.2" : cloud.release >= 2025.2 ? "4.1" : "4.0"
+      from    = cloud.release >= 2026.2 ? ["4.2"] : cloud.release >= 2026.1 ? ["4.0", "4.1"] : ["4.0"]
     }
 
     kind         = "StatefulSet"
