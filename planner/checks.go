@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -45,7 +47,7 @@ func checksFirst(actions []plans.Action) {
 	}
 	for i := range actions {
 		if a := &actions[i]; a.Verb != plans.None && !first[a.Address] {
-			a.DependsOn = append(a.DependsOn[:len(a.DependsOn):len(a.DependsOn)], checks...)
+			a.DependsOn = slices.Concat(a.DependsOn, slices.DeleteFunc(slices.Clone(checks), func(check addrs.Object) bool { return slices.Contains(a.DependsOn, check) }))
 		}
 	}
 }

@@ -23,6 +23,11 @@ const (
 	Unsuitable      // the service does not accept the value
 )
 
+// String returns the kind in one word, as in the JSON of plans.
+func (k Kind) String() string {
+	return [...]string{Removed: "removed", Renamed: "renamed", Deprecated: "deprecated", Unsuitable: "unsuitable"}[k]
+}
+
 // Change is a problem of an option that a configuration sets.
 type Change struct {
 	Kind   Kind

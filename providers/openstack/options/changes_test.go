@@ -14,10 +14,9 @@ import (
 // changes describes the changes of options between two releases, one a line.
 func changes(from, to string, files ...configs.ConfigFile) []string {
 	config := &configs.Config{Cloud: configs.Cloud{Release: to}, Services: []configs.Service{{Name: "s", Configs: files}}}
-	kinds := map[options.Kind]string{options.Removed: "removed", options.Renamed: "renamed", options.Deprecated: "deprecated", options.Unsuitable: "unsuitable"}
 	var out []string
 	for _, c := range options.Changes(config, from) {
-		out = append(out, fmt.Sprintf("%s:%d %s %s %s in %s, now %s", c.At.Filename, c.At.Start.Line, c.Service, c.Option, kinds[c.Kind], c.Since, cmp.Or(c.Now.String(), "-")))
+		out = append(out, fmt.Sprintf("%s:%d %s %s %s in %s, now %s", c.At.Filename, c.At.Start.Line, c.Service, c.Option, c.Kind, c.Since, cmp.Or(c.Now.String(), "-")))
 	}
 	return out
 }
