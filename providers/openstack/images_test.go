@@ -283,7 +283,7 @@ func TestImagesJobs(t *testing.T) {
 			}
 		}
 	}
-	if seen != 7 {
+	if seen != 9 {
 		t.Errorf("%d jobs", seen)
 	}
 }

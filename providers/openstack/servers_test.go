@@ -389,7 +389,8 @@ func TestServersJobs(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"nova before upgrade-check":        "nova.conf",
+		"nova check upgrade-check":         "nova.conf",
+		"neutron check upgrade-check":      "neutron-db.conf ml2_conf.ini",
 		"nova before db-sync":              "nova-db.conf cell0.conf cells.conf",
 		"nova after db-online":             "nova-db.conf cell0.conf cells.conf",
 		"nova-cell2 before db-sync":        "nova-db.conf",
