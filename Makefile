@@ -193,7 +193,7 @@ vulnerabilities: ## look for known vulnerabilities in what bin/kolla is made of;
 	@internal/dev/tools/vulnerabilities
 
 golden: devcluster ## write golden files, the references and the notices anew
-	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/haproxy ./internal/present/drift ./internal/present/view ./internal/cli ./internal/cli/notices ./internal/dev/tempest -update
+	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/openstack/options ./providers/haproxy ./internal/present/drift ./internal/present/view ./internal/cli ./internal/cli/notices ./internal/dev/tempest -update
 
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@for package in $$(go list $(PACKAGES)); do \

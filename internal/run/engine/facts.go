@@ -46,6 +46,12 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 			namespaced, err := cluster.client.Namespaced(ctx, kind)
 			return namespaced, err == nil
 		},
+		Live: func(ref providers.Ref) *unstructured.Unstructured {
+			if !listed(ctx, snapshot, providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace}) {
+				return nil
+			}
+			return snapshot.Get(ref)
+		},
 		List: func(scope providers.Scope) ([]*unstructured.Unstructured, error) { return list(ctx, snapshot, scope) },
 	}
 }
