@@ -18,9 +18,9 @@ import (
 // TestOperator runs the operator in pods, with nothing but its Role and the rights of its service account. It
 // takes the example with servers from nothing to tokens through the VIP, while its processes are killed.
 func TestOperator(t *testing.T) {
-	c := newCloud(t, "compute-kit", 3, imagesWithKolla(t))
+	c := newCloud(t, "compute-kit", 4, imagesWithKolla(t))
 	c.edit(t, "cloud \"compute-kit\" {\n", "cloud \"compute-kit\" {\n  backend \"kubernetes\" {}\n")
-	c.write(t, variablesFile, strings.Replace(values(`nas = { type = "nfs", share = "nas.test:/volumes" }`), `["real-1", "real-2", "real-3"]`, `["real-1"]`, 1))
+	c.write(t, variablesFile, strings.Replace(values(`nas = { type = "nfs", share = "nas.test:/volumes" }`), `["real-1", "real-2", "real-3"]`, `["real-1", "real-4"]`, 1))
 	o := &operatorTest{c}
 	take(t, c, []step{
 		{"installed", o.installs},
@@ -62,7 +62,7 @@ func (o *operatorTest) installs(t *testing.T, c *cloud) {
 		}
 	})
 	o.kubectl(t, "rollout", "status", "deployment/kolla-operator", "--timeout=5m")
-	o.kubectl(t, "uncordon", "real-1")
+	o.kubectl(t, "uncordon", "real-1", "real-4")
 	o.publish(t)
 	c.write(t, "prod.yaml", `apiVersion: kolla.openstack.org/v1alpha1
 kind: Cloud
@@ -308,10 +308,10 @@ func (o *operatorTest) holdsChange(t *testing.T, c *cloud) {
 // otherGoesOn takes the node of the leader from the network during an apply. The other operator completes it, and the
 // former leader writes nothing more when its network is back.
 func (o *operatorTest) otherGoesOn(t *testing.T, c *cloud) {
-	o.kubectl(t, "cordon", "real-1")
+	o.kubectl(t, "cordon", "real-1", "real-4")
 	o.kubectl(t, "rollout", "restart", "deployment/kolla-operator")
 	o.kubectl(t, "rollout", "status", "deployment/kolla-operator", "--timeout=5m")
-	o.kubectl(t, "uncordon", "real-1")
+	o.kubectl(t, "uncordon", "real-1", "real-4")
 	o.expires(t, "1234", "2345")
 	o.approves(t)
 	eventually(t, func() error {
