@@ -120,6 +120,8 @@ func (in Installation) deployment(named metav1.ObjectMeta, labels map[string]str
 	container := corev1.Container{
 		Name:  "operator",
 		Image: in.Image,
+		// Without the start script of an image that Kolla's build made, which needs sudo.
+		Command: []string{"/usr/local/bin/kolla"},
 		Args: []string{
 			"operator", "-namespace=" + in.Namespace, "-lease-namespace=" + in.Namespace,
 			fmt.Sprintf("-metrics=:%d", metricsPort), fmt.Sprintf("-health=:%d", healthPort),
