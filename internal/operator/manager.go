@@ -96,7 +96,7 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("start the operator: %w", err)
 	}
 	r := &Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Kubernetes: o.Kubernetes, Events: manager.GetEventRecorder(Name),
+		Client: manager.GetClient(), Namespace: o.Namespace, Reader: manager.GetAPIReader(), Kubernetes: o.Kubernetes, Events: manager.GetEventRecorder(Name),
 		Version: o.Version, Log: o.Log, Changes: make(chan event.GenericEvent),
 	}
 	if err := r.setUp(manager, max(o.Workers, 1)); err != nil {

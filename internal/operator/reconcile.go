@@ -36,6 +36,8 @@ import (
 // Reconciler brings Clouds to what their sources declare.
 type Reconciler struct {
 	Client client.Client
+	// Namespace is the only namespace with Clouds; empty: all.
+	Namespace string
 	// Reader reads without a cache.
 	Reader     client.Reader
 	Kubernetes kubernetes.Options // of the operator itself
@@ -289,7 +291,7 @@ func (w *work) proceed(ctx context.Context, in *input, how looking) (time.Durati
 	if err != nil {
 		return 0, err
 	}
-	if err := w.mine(ctx, l); err != nil {
+	if err := w.claim(ctx, l); err != nil {
 		return 0, err
 	}
 	if last, taken := takenOver(cloud, l.state); taken && !resumed {
@@ -307,6 +309,7 @@ func (w *work) proceed(ctx context.Context, in *input, how looking) (time.Durati
 		return 0, stalled(v1alpha1.ReasonConflict, "Cloud %s of an operator manages this cloud. If that Cloud is gone, `kolla operator resume -n %s %s` goes on here", other, cloud.Namespace, cloud.Name)
 	}
 	plan := l.made.Plan
+	cloud.Status.Warnings = warningsOf(plan)
 	w.showDrift(plan)
 	if err := w.showServices(ctx, t, l); err != nil {
 		return 0, err
@@ -344,34 +347,6 @@ func (w *work) await(d decision) time.Duration {
 	w.set(v1alpha1.Ready, metav1.ConditionFalse, d.reason, d.message)
 	w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)
 	return w.cloud.Spec.Interval.Duration
-}
-
-// mine refuses a cloud that an older Cloud has.
-func (w *work) mine(ctx context.Context, l *look) error {
-	name, namespace := l.config.Cloud.Name, l.config.Cloud.Namespace
-	w.cloud.Status.Cloud, w.cloud.Status.Namespace = name, namespace
-	var all v1alpha1.CloudList
-	if err := w.Client.List(ctx, &all); err != nil {
-		return fmt.Errorf("list Clouds: %w", err)
-	}
-	for i := range all.Items {
-		other := &all.Items[i]
-		if keyOf(other) == keyOf(w.cloud) || other.Status.Cloud != name && other.Status.Namespace != namespace {
-			continue
-		}
-		if older(other, w.cloud) {
-			w.cloud.Status.Cloud, w.cloud.Status.Namespace = "", ""
-			return stalled(v1alpha1.ReasonConflict, "Cloud %s has the cloud %q in namespace %s already, and this one declares %q in namespace %s: names and namespaces belong to one Cloud", keyOf(other), other.Status.Cloud, other.Status.Namespace, name, namespace)
-		}
-	}
-	return nil
-}
-
-func older(a, b *v1alpha1.Cloud) bool {
-	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return keyOf(a) < keyOf(b)
-	}
-	return a.CreationTimestamp.Before(&b.CreationTimestamp)
 }
 
 // refusal returns why a plan must not be applied; nil: it may be.
