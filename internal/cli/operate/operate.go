@@ -182,6 +182,9 @@ func describe(s command.Streams, c *v1alpha1.Cloud) {
 			foreign.Fprintf(s.Out, "  %s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}
+	for _, warning := range c.Status.Warnings {
+		foreign.Fprintf(s.Out, "\nWarning: %s\n", warning)
+	}
 	if plan := c.Status.Plan; plan != nil {
 		foreign.Fprintf(s.Out, "\nPlan %s: %s\n", plan.Name, plan.Summary)
 		for _, danger := range plan.Dangers {

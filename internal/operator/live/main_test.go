@@ -183,12 +183,16 @@ manifest "note" {
 }
 `
 
+// named gives a configuration the names of this test.
+func (b *bench) named(text string) string {
+	return strings.NewReplacer("NAME", b.namespace, "TARGET", b.target).Replace(text)
+}
+
 // files writes the ConfigMap with the configuration.
 func (b *bench) files(name, text string) {
 	b.Helper()
-	text = strings.NewReplacer("NAME", b.namespace, "TARGET", b.target).Replace(text)
 	var lines strings.Builder
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(b.named(text)) {
 		lines.WriteString("    " + line)
 	}
 	b.apply(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\n  namespace: %s\ndata:\n  cloud.hcl: |\n%s\n", name, b.namespace, lines.String()))
@@ -197,7 +201,18 @@ func (b *bench) files(name, text string) {
 // cloud writes a Cloud with more lines in its specification.
 func (b *bench) cloud(more string) {
 	b.Helper()
-	b.apply(fmt.Sprintf("apiVersion: kolla.openstack.org/v1alpha1\nkind: Cloud\nmetadata:\n  name: prod\n  namespace: %s\nspec:\n  source: {configMaps: [{name: files}]}\n  serviceAccountName: kolla\n  retryInterval: 1s\n%s", b.namespace, more))
+	b.cloudOf("{configMaps: [{name: files}]}", more)
+}
+
+// cloudOf writes a Cloud with a source.
+func (b *bench) cloudOf(source, more string) {
+	b.Helper()
+	b.apply(b.manifest("prod", source, more))
+}
+
+// manifest returns a Cloud.
+func (b *bench) manifest(name, source, more string) string {
+	return fmt.Sprintf("apiVersion: kolla.openstack.org/v1alpha1\nkind: Cloud\nmetadata:\n  name: %s\n  namespace: %s\nspec:\n  source: %s\n  serviceAccountName: kolla\n  retryInterval: 1s\n%s", name, b.namespace, source, more)
 }
 
 // get reads the Cloud.
