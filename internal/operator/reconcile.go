@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -86,6 +85,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	after, err := w.run(ctx)
 	if ctx.Err() != nil {
 		return ctrl.Result{}, nil // the manager stops
+	}
+	if !cloud.DeletionTimestamp.IsZero() {
+		err = definitionsGo(err)
 	}
 	if err != nil {
 		after = w.stopped(err)
@@ -181,6 +183,9 @@ func (w *work) run(ctx context.Context) (time.Duration, error) {
 	switch {
 	case deleting && (cloud.Spec.DeletionPolicy == v1alpha1.OrphanObjects || !cloud.Status.Managed):
 		return 0, w.release(ctx) // without an apply, there is nothing to destroy
+	case deleting && w.terminating(ctx, cloud.Namespace):
+		w.Log.Warn(namespaceGoes, "cloud", keyOf(cloud))
+		return 0, w.release(ctx)
 	case cloud.Spec.Suspend:
 		w.settle(v1alpha1.Reconciling, v1alpha1.Stalled)
 		w.set(v1alpha1.Ready, metav1.ConditionUnknown, v1alpha1.ReasonSuspended, "spec.suspend is true: nothing is planned or applied.")
@@ -421,17 +426,4 @@ func (w *work) idle(ctx context.Context, l *look) (time.Duration, error) {
 	w.set(v1alpha1.Ready, metav1.ConditionTrue, v1alpha1.ReasonAsDeclared, report.Summary(l.made.Plan))
 	w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)
 	return cloud.Spec.Interval.Duration, nil
-}
-
-// release lets a deleted Cloud go.
-func (w *work) release(ctx context.Context) error {
-	before := w.cloud.DeepCopy()
-	if !slices.Contains(before.Finalizers, v1alpha1.Finalizer) {
-		return nil
-	}
-	controllerutil.RemoveFinalizer(w.cloud, v1alpha1.Finalizer)
-	if err := w.Client.Patch(ctx, w.cloud, client.MergeFrom(before)); err != nil {
-		return fmt.Errorf("let Cloud %s go: %w", keyOf(w.cloud), err)
-	}
-	return nil
 }

@@ -97,8 +97,7 @@ func newBench(t testing.TB) *bench {
 	if b.client, err = client.New(clustertest.Config(t), client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
-	b.apply(string(v1alpha1.Definitions()))
-	b.kubectl("wait", "--for=condition=Established", "crd/clouds.kolla.openstack.org", "crd/cloudplans.kolla.openstack.org", "crd/cloudservices.kolla.openstack.org")
+	b.define()
 	b.kubectl("create", "serviceaccount", "kolla", "-n", b.namespace)
 	b.kubectl("create", "clusterrolebinding", b.namespace, "--clusterrole=cluster-admin", "--serviceaccount="+b.namespace+":kolla")
 	t.Cleanup(func() {
@@ -106,6 +105,13 @@ func newBench(t testing.TB) *bench {
 		b.kubectl("delete", "namespace", b.target, "--ignore-not-found", "--wait=false")
 	})
 	return b
+}
+
+// define writes the kinds of the operator.
+func (b *bench) define() {
+	b.Helper()
+	b.apply(string(v1alpha1.Definitions()))
+	b.kubectl("wait", "--for=condition=Established", "crd/clouds.kolla.openstack.org", "crd/cloudplans.kolla.openstack.org", "crd/cloudservices.kolla.openstack.org")
 }
 
 func (b *bench) kubectl(args ...string) string {
@@ -186,6 +192,16 @@ manifest "note" {
 // named gives a configuration the names of this test.
 func (b *bench) named(text string) string {
 	return strings.NewReplacer("NAME", b.namespace, "TARGET", b.target).Replace(text)
+}
+
+// configured makes a directory with a configuration the current one.
+func (b *bench) configured(text string) {
+	b.Helper()
+	b.Chdir(b.TempDir())
+	if err := os.WriteFile("cloud.hcl", []byte(b.named(text)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.Setenv("KUBECONFIG", clustertest.Kubeconfig())
 }
 
 // files writes the ConfigMap with the configuration.
