@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -123,5 +124,79 @@ manifest "old" {
 	b.cloud("  approvedPlan: " + waiting.Status.Plan.Digest + "\n")
 	if done := b.until(v1alpha1.ReasonAsDeclared); len(done.Status.Warnings) == 0 {
 		t.Error("the warnings are gone although nothing changed")
+	}
+}
+
+// TestFailingPod names the pod in the condition, the plan, the event and the notification, and why it fails: with
+// the last lines of its log, and without a secret.
+func TestFailingPod(t *testing.T) {
+	const value = "swordfish-of-the-pod"
+	b := newBench(t)
+	told := make(chan string, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		text, _ := io.ReadAll(q.Body)
+		told <- string(text)
+	}))
+	t.Cleanup(receiver.Close)
+	b.files("files", configuration+`
+variable "password" {
+  sensitive = true
+}
+manifest "login" {
+  object = {
+    apiVersion = "v1"
+    kind       = "Secret"
+    metadata   = { name = "login" }
+    stringData = { password = var.password }
+  }
+}
+manifest "stuck" {
+  object = {
+    apiVersion = "apps/v1"
+    kind       = "Deployment"
+    metadata   = { name = "stuck" }
+    spec = {
+      selector = { matchLabels = { app = "stuck" } }
+      template = {
+        metadata = {
+          labels      = { app = "stuck" }
+          annotations = { "devcluster.kolla/outcome" = "crash", "devcluster.kolla/logs" = "no such database for `+value+`" }
+        }
+        spec = { containers = [{ name = "c", image = "c" }] }
+      }
+    }
+  }
+}
+`)
+	b.kubectl("create", "secret", "generic", "values", "-n", b.namespace, "--from-literal=password="+value)
+	b.kubectl("create", "secret", "generic", "receiver", "-n", b.namespace, "--from-literal=url="+receiver.URL)
+	b.start()
+	b.cloud("  approval: automatic\n  timeout: 20s\n  variablesFrom: [{secret: {name: values}}]\n  notify: [{name: receiver}]\n")
+	failed := b.until(v1alpha1.ReasonApplyFailed)
+	pod := b.kubectl("get", "pods", "-n", b.target, "-l", "app=stuck", "-o", "jsonpath={.items[0].metadata.name}")
+	var event string
+	clustertest.Eventually(t, "there is an event", func() bool {
+		event = b.kubectl("get", "events", "-n", b.namespace, "-o", `jsonpath={.items[?(@.reason=="ApplyFailed")].message}`)
+		return event != ""
+	})
+	news := ""
+	for !strings.Contains(news, "an apply failed") {
+		news = <-told
+	}
+	for where, text := range map[string]string{
+		"condition":    meta.FindStatusCondition(failed.Status.Conditions, v1alpha1.Ready).Message,
+		"last apply":   failed.Status.LastApply.Message,
+		"plan":         b.kubectl("get", "cloudplan", failed.Status.LastApply.Plan, "-n", b.namespace, "-o", "jsonpath={.status.message}"),
+		"event":        event,
+		"notification": news,
+	} {
+		for _, want := range []string{"manifest.stuck/Deployment/stuck", pod, "no such database"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the %s has no %q: %s", where, want, text)
+			}
+		}
+		if strings.Contains(text, value) {
+			t.Errorf("the %s has the secret: %s", where, text)
+		}
 	}
 }
