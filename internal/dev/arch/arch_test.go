@@ -165,7 +165,7 @@ var allowed = map[string][]string{
 	"internal/cli":                            {"examples", "internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/cli/access", "internal/cli/change", "internal/cli/command", "internal/cli/compat", "internal/cli/completion", "internal/cli/diagnose", "internal/cli/exposure", "internal/cli/format", "internal/cli/inspect", "internal/cli/logs", "internal/cli/notices", "internal/cli/operate", "internal/cli/statecmd", "internal/present/jsonview", "internal/present/view", "internal/run/explain"},
 	"internal/cli/access":                     {"internal/base/failure", "internal/base/files", "internal/base/words", "internal/cli/command", "internal/present/view", "internal/run/engine", "internal/run/rights", "lang/configs", "providers", "providers/kinds", "providers/openstack", "state"},
 	"internal/cli/change":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/jsonview", "internal/present/view", "internal/run/adoption", "internal/run/apply", "internal/run/backup", "internal/run/engine", "internal/run/executor", "internal/run/explain", "internal/run/rollout", "lang/addrs", "lang/configs", "planner/plans", "providers", "providers/kinds", "state"},
-	"internal/cli/command":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/base/revision", "internal/base/words", "internal/cli/compat", "internal/present/annotations", "internal/present/publish", "internal/present/view", "internal/present/view/screen", "internal/run/engine", "internal/run/explain", "lang", "lang/addrs", "lang/configs", "lang/imagelock", "providers", "providers/kinds", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
+	"internal/cli/command":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/base/revision", "internal/base/words", "internal/cli/compat", "internal/operator", "internal/operator/v1alpha1", "internal/present/annotations", "internal/present/publish", "internal/present/textdiff", "internal/present/view", "internal/present/view/screen", "internal/run/engine", "internal/run/explain", "lang", "lang/addrs", "lang/configs", "lang/imagelock", "providers", "providers/kinds", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
 	"internal/cli/compat":                     {},
 	"internal/cli/completion":                 {"internal/base/foreign", "lang", "lang/addrs", "providers/openstack", "state"},
 	"internal/cli/console":                    {"internal/base/foreign", "internal/present/view", "lang"},
@@ -201,6 +201,7 @@ var allowed = map[string][]string{
 	"internal/dev/release":                    {},
 	"internal/dev/s3test":                     {},
 	"internal/dev/tempest":                    {},
+	"internal/dev/ptytest":                    {},
 	"internal/dev/tooltest":                   {},
 	"internal/dev/traefik":                    {"internal/dev/tooltest"},
 }

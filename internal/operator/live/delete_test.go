@@ -1,14 +1,11 @@
 package live_test
 
 import (
-	"bytes"
-	"context"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"kolla.openstack.org/kolla/internal/cli"
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
 )
@@ -83,16 +80,9 @@ func TestNamespaceDeleted(t *testing.T) {
 func (b *bench) takenOver() {
 	b.Helper()
 	b.configured(configuration)
-	run := func(want int, says string, args ...string) {
-		b.Helper()
-		var out bytes.Buffer
-		if got := cli.Run(context.Background(), append([]string{"kolla"}, args...), strings.NewReader(""), &out, &out); got != want || !strings.Contains(out.String(), says) {
-			b.Errorf("kolla %v: exit code %d, want %d and %q:\n%s", args, got, want, says, out.String())
-		}
-	}
-	run(1, "The operator manages this cloud", "apply", "-auto-approve", "-no-color")
-	run(0, "all unchanged", "apply", "-auto-approve", "-no-color", "-take-over")
-	run(0, "all unchanged", "apply", "-auto-approve", "-no-color")
+	b.kolla(1, "The operator manages this cloud", "apply", "-auto-approve", "-no-color")
+	b.kolla(0, "all unchanged", "apply", "-auto-approve", "-no-color", "-take-over")
+	b.kolla(0, "all unchanged", "apply", "-auto-approve", "-no-color")
 }
 
 // TestOperatorGoesFirst deletes the namespace of the operator and its Clouds. The server ends pods first, here

@@ -2,6 +2,7 @@
 package live_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"kolla.openstack.org/kolla/internal/cli"
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/internal/operator"
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
@@ -202,6 +204,16 @@ func (b *bench) configured(text string) {
 		b.Fatal(err)
 	}
 	b.Setenv("KUBECONFIG", clustertest.Kubeconfig())
+}
+
+// kolla runs a command line without a terminal.
+func (b *bench) kolla(want int, says string, args ...string) {
+	b.Helper()
+	var out bytes.Buffer
+	code := cli.Run(b.Context(), append([]string{"kolla"}, args...), strings.NewReader(""), &out, &out)
+	if text := strings.Join(strings.Fields(out.String()), " "); code != want || !strings.Contains(text, says) {
+		b.Errorf("kolla %v: exit code %d, want %d and %q:\n%s", args, code, want, says, out.String())
+	}
 }
 
 // files writes the ConfigMap with the configuration.

@@ -92,6 +92,8 @@ func TestGitOutOfReach(t *testing.T) {
 	if b.note() != "bonjour" {
 		t.Errorf("the ConfigMap has %q", b.note())
 	}
+	b.configured(changed("ciao"))
+	b.kolla(1, "It applies the branch main of "+r.url+", so commit the change there instead.", "apply", "-auto-approve", "-no-color")
 }
 
 // TestWarnings shows warnings of the configuration and of the server in the plan and in the status.
