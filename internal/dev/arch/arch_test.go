@@ -179,7 +179,7 @@ var allowed = map[string][]string{
 	"internal/operator":                       {"internal/base/failure", "internal/base/redaction", "internal/base/words", "internal/operator/source", "internal/operator/v1alpha1", "internal/present/drift", "internal/present/report", "internal/present/report/applied", "internal/present/status", "internal/present/view/markdown", "internal/run/apply", "internal/run/approval", "internal/run/engine", "internal/run/explain", "internal/run/notify", "lang", "lang/addrs", "lang/configs", "planner/plans", "providers", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
 	"internal/operator/source":                {"internal/operator/v1alpha1"},
 	"internal/operator/v1alpha1":              {},
-	"internal/cli/operate":                    {"internal/base/failure", "internal/base/foreign", "internal/base/words", "internal/cli/access", "internal/cli/command", "internal/operator", "internal/operator/v1alpha1", "internal/run/rights", "lang", "lang/configs", "providers/kubernetes"},
+	"internal/cli/operate":                    {"internal/base/failure", "internal/base/foreign", "internal/base/words", "internal/cli/access", "internal/cli/command", "internal/operator", "internal/operator/v1alpha1", "internal/run/rights", "lang", "lang/configs", "planner/plans", "providers/kubernetes"},
 	"internal/operator/live":                  {}, // tests only
 	"internal/cli/logs":                       {"internal/base/failure", "internal/base/foreign", "providers/kubernetes"},
 	"internal/cli/notices":                    {},
