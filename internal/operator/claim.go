@@ -11,12 +11,14 @@ import (
 
 // claim records the name and the namespace that a configuration declares, unless another Cloud has one of
 // them. A Cloud has what its status says, so a Cloud that applied keeps its cloud whatever others declare.
-func (w *work) claim(ctx context.Context, l *look) error {
+//
+// first: see looking. What was applied last may have another name than the source, and then claims nothing.
+func (w *work) claim(ctx context.Context, l *look, first bool) error {
 	name, namespace := l.config.Cloud.Name, l.config.Cloud.Namespace
 	if err := w.unclaimed(ctx, w.Client, l, name, namespace); err != nil {
 		return err
 	}
-	if w.cloud.Status.Cloud == name && w.cloud.Status.Namespace == namespace {
+	if first || w.cloud.Status.Cloud == name && w.cloud.Status.Namespace == namespace {
 		return nil
 	}
 	// Two Clouds may claim at the same time, so each of them looks again after its claim is written.

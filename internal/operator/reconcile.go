@@ -296,7 +296,7 @@ func (w *work) proceed(ctx context.Context, in *input, how looking) (time.Durati
 	if err != nil {
 		return 0, err
 	}
-	if err := w.claim(ctx, l); err != nil {
+	if err := w.claim(ctx, l, how.first); err != nil {
 		return 0, err
 	}
 	if last, taken := takenOver(cloud, l.state); taken && !resumed {
