@@ -32,10 +32,13 @@ func (b *bench) note() string {
 // phases returns the phases of all plans by their names.
 func (b *bench) phases() map[string]string {
 	b.Helper()
+	var all v1alpha1.CloudPlanList
+	if err := b.client.List(context.Background(), &all, client.InNamespace(b.namespace)); err != nil {
+		b.Fatal(err)
+	}
 	out := map[string]string{}
-	for line := range strings.Lines(b.kubectl("get", "cloudplans", "-n", b.namespace, "-o", `jsonpath={range .items[*]}{.metadata.name} {.status.phase}{"\n"}{end}`)) {
-		name, phase, _ := strings.Cut(strings.TrimSpace(line), " ")
-		out[name] = phase
+	for i := range all.Items {
+		out[all.Items[i].Name] = string(all.Items[i].Status.Phase)
 	}
 	return out
 }
