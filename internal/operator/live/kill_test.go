@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -160,7 +161,10 @@ service "late" {
 	plan := b.until(v1alpha1.ReasonAwaitsApproval).Status.Plan
 	b.cloud("  history: 1\n  approvedPlan: " + plan.Digest + "\n")
 	for _, name := range []string{"prod-1", "prod-2"} {
-		clustertest.Eventually(t, name+" is applied", func() bool { return b.phases()[name] == string(v1alpha1.Applying) })
+		before := b.written()
+		clustertest.Eventually(t, "a part of "+name+" is applied", func() bool {
+			return b.phases()[name] == string(v1alpha1.Applying) && b.written() > before+10
+		})
 		if err := process.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -174,6 +178,16 @@ service "late" {
 	if got := fmt.Sprint(b.phases()); got != want {
 		t.Errorf("the history is %s, want %s", got, want)
 	}
+}
+
+// written returns how many ConfigMaps the cloud has.
+func (b *bench) written() int {
+	b.Helper()
+	var all corev1.ConfigMapList
+	if err := b.client.List(context.Background(), &all, client.InNamespace(b.target)); err != nil {
+		b.Fatal(err)
+	}
+	return len(all.Items)
 }
 
 // newest returns the phase of the newest plan.
@@ -191,10 +205,7 @@ func TestLeaderCutOff(t *testing.T) {
 	b.files("files", many("first"))
 	first := b.spawn()
 	b.cloud("  approval: automatic\n")
-	clustertest.Eventually(t, "an apply has written a part", func() bool {
-		var written corev1.ConfigMapList
-		return b.client.List(t.Context(), &written, client.InNamespace(b.target)) == nil && len(written.Items) > 10
-	})
+	clustertest.Eventually(t, "an apply has written a part", func() bool { return b.written() > 10 })
 	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
