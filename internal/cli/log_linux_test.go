@@ -7,6 +7,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/cli/logs"
+	"kolla.openstack.org/kolla/internal/dev/ptytest"
 	"kolla.openstack.org/kolla/internal/present/view/screen"
 )
 
@@ -14,7 +15,7 @@ import (
 // that there is one if the log goes to a file.
 func TestLogOnATerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
-	terminal := openTerminal(t).program
+	terminal := ptytest.Open(t).Program
 	for name, test := range map[string]struct {
 		level string
 		s     command.Streams

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
 	"kolla.openstack.org/kolla/internal/present/report"
 	"kolla.openstack.org/kolla/internal/present/report/applied"
@@ -122,6 +123,9 @@ func inWords(total applied.Result) string {
 			line = f.Source + ": " + line
 		}
 		lines = append(lines, line)
+		if n := len(f.Others); n > 0 {
+			lines = append(lines, words.Count(n, "other object")+": the same")
+		}
 		lines = append(lines, f.Detail...)
 		if f.Advice != "" {
 			lines = append(lines, f.Advice)

@@ -11,6 +11,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
@@ -122,12 +123,19 @@ func (c *Clouds) Plan(ctx context.Context, cloud *v1alpha1.Cloud, number int64) 
 
 // Approve allows a plan. It is an error if the Cloud has another plan by now.
 func (c *Clouds) Approve(ctx context.Context, cloud *v1alpha1.Cloud, digest string) error {
-	before := cloud.DeepCopy()
-	cloud.Spec.ApprovedPlan = digest
-	// With the resource version, an approval of a Cloud that changed meanwhile is refused.
-	err := c.client.Patch(ctx, cloud, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		if err := c.client.Get(ctx, client.ObjectKeyFromObject(cloud), cloud); err != nil {
+			return err
+		}
+		if plan := cloud.Status.Plan; plan == nil || plan.Digest != digest {
+			return failure.New("Cloud "+cloud.Name+" has another plan by now", "Nothing was approved. `kolla operator plan` shows the new one.")
+		}
+		before := cloud.DeepCopy()
+		cloud.Spec.ApprovedPlan = digest
+		return c.client.Patch(ctx, cloud, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	})
 	if apierrors.IsConflict(err) {
-		return failure.New("The Cloud changed while the plan was read", "Nothing was approved. Look at the plan again.")
+		return failure.New("Cloud "+cloud.Name+" changes all the time", "Nothing was approved. Try it again.")
 	}
 	return err
 }

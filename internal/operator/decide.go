@@ -53,16 +53,20 @@ func decide(q question) decision {
 		if len(beyond) == 0 {
 			return decision{apply: true, by: "approval within"}
 		}
-		return decision{reason: v1alpha1.ReasonAwaitsApproval, message: fmt.Sprintf("%s It is beyond the limits: %s. %s", report.Summary(q.plan), strings.Join(beyond, "; "), howToApprove(q.digest))}
+		return decision{reason: v1alpha1.ReasonAwaitsApproval, message: fmt.Sprintf("%s It is beyond the limits: %s. %s", report.Summary(q.plan), strings.Join(beyond, "; "), howToApprove(q))}
 	}
 	if q.spec.ApprovedPlan != "" {
-		return decision{reason: v1alpha1.ReasonOtherPlan, message: fmt.Sprintf("%s approvedPlan names another plan than the newest, %s, so nothing is applied. %s", report.Summary(q.plan), q.spec.ApprovedPlan, howToApprove(q.digest))}
+		return decision{reason: v1alpha1.ReasonOtherPlan, message: fmt.Sprintf("%s approvedPlan names another plan than the newest, %s, so nothing is applied. %s", report.Summary(q.plan), q.spec.ApprovedPlan, howToApprove(q))}
 	}
-	return decision{reason: v1alpha1.ReasonAwaitsApproval, message: report.Summary(q.plan) + " " + howToApprove(q.digest)}
+	return decision{reason: v1alpha1.ReasonAwaitsApproval, message: report.Summary(q.plan) + " " + howToApprove(q)}
 }
 
-func howToApprove(digest string) string {
-	return "To apply it, set spec.approvedPlan: " + digest
+func howToApprove(q question) string {
+	how := "To apply it, set spec.approvedPlan: " + q.digest
+	if q.plan.Destroy {
+		how += " " + keepObjects
+	}
+	return how
 }
 
 // exceeds names the limits that a plan does not keep.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
+	"kolla.openstack.org/kolla/internal/present/report/applied"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
@@ -114,6 +115,17 @@ func TestDiffers(t *testing.T) {
 		if got := differs(c.before, c.after); got != c.want {
 			t.Errorf("%s: %t, want %t", c.what, got, c.want)
 		}
+	}
+}
+
+func TestInWords(t *testing.T) {
+	address := addrs.Object{Block: "service.nova", Kind: "Deployment", Name: "nova-api"}
+	got := inWords(applied.Result{Added: 1, Failed: []applied.Failed{{
+		Address: address, Source: "cloud.hcl:3", Reason: "not ready", Detail: []string{"pod nova-api-1: crash loop"}, Advice: "Look at it.", Others: []addrs.Object{address, address},
+	}}})
+	want := "Apply incomplete: 1 added, 0 changed, 0 destroyed; 3 failed.\ncloud.hcl:3: service.nova/Deployment/nova-api: not ready\n2 other objects: the same\npod nova-api-1: crash loop\nLook at it."
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -179,6 +179,10 @@ func (l *look) again(ctx context.Context, t *tenant) (err error) {
 	if l.made, err = l.engine.Plan(ctx, l.loaded, l.state, l.options); err != nil {
 		return err
 	}
+	for _, n := range t.messages.warned() {
+		n.Text = t.cluster.Secrets.Mixed(n.Text)
+		l.made.Plan.Warnings = append(l.made.Plan.Warnings, n)
+	}
 	l.digest = approval.Digest(l.made.Plan, l.input.origins...)
 	return nil
 }

@@ -2,9 +2,11 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +31,9 @@ import (
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
+
+// endingTime is how long the operator may take to let Clouds go while it ends.
+const endingTime = 10 * time.Second
 
 // Name names the operator, its field manager and its Lease.
 const Name = "kolla-operator"
@@ -96,7 +101,7 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("start the operator: %w", err)
 	}
 	r := &Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Kubernetes: o.Kubernetes, Events: manager.GetEventRecorder(Name),
+		Client: manager.GetClient(), Namespace: o.Namespace, Reader: manager.GetAPIReader(), Kubernetes: o.Kubernetes, Events: manager.GetEventRecorder(Name),
 		Version: o.Version, Log: o.Log, Changes: make(chan event.GenericEvent),
 	}
 	if err := r.setUp(manager, max(o.Workers, 1)); err != nil {
@@ -107,7 +112,10 @@ func Run(ctx context.Context, o Options) error {
 			return fmt.Errorf("start the operator: %w", err)
 		}
 	}
-	return manager.Start(ctx)
+	err = manager.Start(ctx)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endingTime)
+	defer cancel()
+	return errors.Join(err, r.letAllGo(ending))
 }
 
 // setUp registers the reconciler and what it watches.

@@ -105,6 +105,7 @@ func (in Installation) rules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{group}, Resources: []string{"clouds", "cloudplans", "cloudservices"}, Verbs: []string{"get", "list", "watch", "create", "update", "patch", "delete"}},
 		{APIGroups: []string{group}, Resources: []string{"clouds/status", "cloudplans/status", "cloudservices/status", "clouds/finalizers", "cloudplans/finalizers"}, Verbs: []string{"get", "update", "patch"}},
+		{APIGroups: []string{""}, Resources: []string{"namespaces"}, ResourceNames: []string{in.Namespace}, Verbs: []string{"get"}},
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}},
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list", "watch", "create", "update", "patch"}},
 		{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
@@ -120,6 +121,8 @@ func (in Installation) deployment(named metav1.ObjectMeta, labels map[string]str
 	container := corev1.Container{
 		Name:  "operator",
 		Image: in.Image,
+		// Without the start script of an image that Kolla's build made, which needs sudo.
+		Command: []string{"/usr/local/bin/kolla"},
 		Args: []string{
 			"operator", "-namespace=" + in.Namespace, "-lease-namespace=" + in.Namespace,
 			fmt.Sprintf("-metrics=:%d", metricsPort), fmt.Sprintf("-health=:%d", healthPort),

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +35,8 @@ import (
 // Reconciler brings Clouds to what their sources declare.
 type Reconciler struct {
 	Client client.Client
+	// Namespace is the only namespace with Clouds; empty: all.
+	Namespace string
 	// Reader reads without a cache.
 	Reader     client.Reader
 	Kubernetes kubernetes.Options // of the operator itself
@@ -84,6 +85,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	after, err := w.run(ctx)
 	if ctx.Err() != nil {
 		return ctrl.Result{}, nil // the manager stops
+	}
+	if !cloud.DeletionTimestamp.IsZero() {
+		err = definitionsGo(err)
 	}
 	if err != nil {
 		after = w.stopped(err)
@@ -179,6 +183,9 @@ func (w *work) run(ctx context.Context) (time.Duration, error) {
 	switch {
 	case deleting && (cloud.Spec.DeletionPolicy == v1alpha1.OrphanObjects || !cloud.Status.Managed):
 		return 0, w.release(ctx) // without an apply, there is nothing to destroy
+	case deleting && w.terminating(ctx, cloud.Namespace):
+		w.Log.Warn(namespaceGoes, "cloud", keyOf(cloud))
+		return 0, w.release(ctx)
 	case cloud.Spec.Suspend:
 		w.settle(v1alpha1.Reconciling, v1alpha1.Stalled)
 		w.set(v1alpha1.Ready, metav1.ConditionUnknown, v1alpha1.ReasonSuspended, "spec.suspend is true: nothing is planned or applied.")
@@ -289,7 +296,7 @@ func (w *work) proceed(ctx context.Context, in *input, how looking) (time.Durati
 	if err != nil {
 		return 0, err
 	}
-	if err := w.mine(ctx, l); err != nil {
+	if err := w.claim(ctx, l, how.first); err != nil {
 		return 0, err
 	}
 	if last, taken := takenOver(cloud, l.state); taken && !resumed {
@@ -307,6 +314,7 @@ func (w *work) proceed(ctx context.Context, in *input, how looking) (time.Durati
 		return 0, stalled(v1alpha1.ReasonConflict, "Cloud %s of an operator manages this cloud. If that Cloud is gone, `kolla operator resume -n %s %s` goes on here", other, cloud.Namespace, cloud.Name)
 	}
 	plan := l.made.Plan
+	cloud.Status.Warnings = warningsOf(plan)
 	w.showDrift(plan)
 	if err := w.showServices(ctx, t, l); err != nil {
 		return 0, err
@@ -344,34 +352,6 @@ func (w *work) await(d decision) time.Duration {
 	w.set(v1alpha1.Ready, metav1.ConditionFalse, d.reason, d.message)
 	w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)
 	return w.cloud.Spec.Interval.Duration
-}
-
-// mine refuses a cloud that an older Cloud has.
-func (w *work) mine(ctx context.Context, l *look) error {
-	name, namespace := l.config.Cloud.Name, l.config.Cloud.Namespace
-	w.cloud.Status.Cloud, w.cloud.Status.Namespace = name, namespace
-	var all v1alpha1.CloudList
-	if err := w.Client.List(ctx, &all); err != nil {
-		return fmt.Errorf("list Clouds: %w", err)
-	}
-	for i := range all.Items {
-		other := &all.Items[i]
-		if keyOf(other) == keyOf(w.cloud) || other.Status.Cloud != name && other.Status.Namespace != namespace {
-			continue
-		}
-		if older(other, w.cloud) {
-			w.cloud.Status.Cloud, w.cloud.Status.Namespace = "", ""
-			return stalled(v1alpha1.ReasonConflict, "Cloud %s has the cloud %q in namespace %s already, and this one declares %q in namespace %s: names and namespaces belong to one Cloud", keyOf(other), other.Status.Cloud, other.Status.Namespace, name, namespace)
-		}
-	}
-	return nil
-}
-
-func older(a, b *v1alpha1.Cloud) bool {
-	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return keyOf(a) < keyOf(b)
-	}
-	return a.CreationTimestamp.Before(&b.CreationTimestamp)
 }
 
 // refusal returns why a plan must not be applied; nil: it may be.
@@ -446,17 +426,4 @@ func (w *work) idle(ctx context.Context, l *look) (time.Duration, error) {
 	w.set(v1alpha1.Ready, metav1.ConditionTrue, v1alpha1.ReasonAsDeclared, report.Summary(l.made.Plan))
 	w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)
 	return cloud.Spec.Interval.Duration, nil
-}
-
-// release lets a deleted Cloud go.
-func (w *work) release(ctx context.Context) error {
-	before := w.cloud.DeepCopy()
-	if !slices.Contains(before.Finalizers, v1alpha1.Finalizer) {
-		return nil
-	}
-	controllerutil.RemoveFinalizer(w.cloud, v1alpha1.Finalizer)
-	if err := w.Client.Patch(ctx, w.cloud, client.MergeFrom(before)); err != nil {
-		return fmt.Errorf("let Cloud %s go: %w", keyOf(w.cloud), err)
-	}
-	return nil
 }

@@ -85,7 +85,7 @@ func (w *work) newRecord(ctx context.Context, l *look, number int64) (*v1alpha1.
 		ObjectMeta: metav1.ObjectMeta{Namespace: cloud.Namespace, Name: name, Labels: map[string]string{v1alpha1.LabelCloud: cloud.Name}},
 		Spec: v1alpha1.CloudPlanSpec{
 			Cloud: cloud.Name, Number: number, Digest: l.digest, Revision: l.input.tree.Revision,
-			Summary: report.Summary(plan), Dangers: dangers, DangerCount: int32(len(dangers)), Restarts: restarts(plan), Destroy: plan.Destroy,
+			Summary: report.Summary(plan), Dangers: dangers, DangerCount: int32(len(dangers)), Warnings: warningsOf(plan), Restarts: restarts(plan), Destroy: plan.Destroy,
 			Page:   markdown.Plan(doc, markdown.Options{Budget: pageSize}),
 			Secret: name, Parts: int32(len(split(entries, partSize))),
 		},

@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -95,6 +96,34 @@ func serviceName(cloud, address string) string {
 	return cloud + "-" + strings.ToLower(name)
 }
 
+// newService makes the CloudService of a block, or returns the one that the cache does not have yet. If an object
+// of another service has the name, "a-b-c" of a-b and c as well as of a and b-c, a hash makes it another one.
+func (w *work) newService(ctx context.Context, address string) (*v1alpha1.CloudService, error) {
+	spec := v1alpha1.CloudServiceSpec{Cloud: w.cloud.Name, Service: address}
+	plain := serviceName(spec.Cloud, address)
+	hash := sha256.Sum256([]byte(spec.Cloud + "/" + address))
+	for _, name := range []string{plain, fmt.Sprintf("%s-%x", plain, hash[:4])} {
+		object := &v1alpha1.CloudService{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.cloud.Namespace, Name: name, Labels: map[string]string{v1alpha1.LabelCloud: spec.Cloud}},
+			Spec:       spec,
+		}
+		if err := controllerutil.SetControllerReference(w.cloud, object, w.Client.Scheme()); err != nil {
+			return nil, fmt.Errorf("own CloudService %s: %w", name, err)
+		}
+		err := w.Client.Create(ctx, object)
+		if apierrors.IsAlreadyExists(err) {
+			err = w.Reader.Get(ctx, client.ObjectKeyFromObject(object), object)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("create CloudService %s: %w", name, err)
+		}
+		if object.Spec.Cloud == spec.Cloud && object.Spec.Service == spec.Service {
+			return object, nil
+		}
+	}
+	return nil, fmt.Errorf("the CloudService %s in namespace %s is of another service: delete it", plain, w.cloud.Namespace)
+}
+
 // writeServices makes the CloudServices, and deletes those of services that are gone and are not held.
 func (w *work) writeServices(ctx context.Context, whole []status.Service, services []v1alpha1.ServiceStatus, release string, planned map[string][]string, changed map[string]metav1.Time) error {
 	var list v1alpha1.CloudServiceList
@@ -111,17 +140,9 @@ func (w *work) writeServices(ctx context.Context, whole []status.Service, servic
 		object := known[s.Name]
 		delete(known, s.Name)
 		if object == nil {
-			object = &v1alpha1.CloudService{
-				ObjectMeta: metav1.ObjectMeta{Namespace: w.cloud.Namespace, Name: serviceName(w.cloud.Name, s.Name), Labels: map[string]string{v1alpha1.LabelCloud: w.cloud.Name}},
-				Spec:       v1alpha1.CloudServiceSpec{Cloud: w.cloud.Name, Service: s.Name},
-			}
-			if err := controllerutil.SetControllerReference(w.cloud, object, w.Client.Scheme()); err != nil {
-				return fmt.Errorf("own CloudService %s: %w", object.Name, err)
-			}
-			if err := w.Client.Create(ctx, object); apierrors.IsAlreadyExists(err) {
-				continue // the cache is behind
-			} else if err != nil {
-				return fmt.Errorf("create CloudService %s: %w", object.Name, err)
+			var err error
+			if object, err = w.newService(ctx, s.Name); err != nil {
+				return err
 			}
 		}
 		before := object.DeepCopy()

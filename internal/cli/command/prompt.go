@@ -150,15 +150,23 @@ func (s Streams) askSecret(ctx context.Context, question string) (string, error)
 	}, restore)
 }
 
+// Confirm asks a question. Only the word yes confirms.
+func (s Streams) Confirm(ctx context.Context, question string) (bool, error) {
+	answer, err := s.ask(ctx, question+"\n  Only \"yes\" is accepted.\n\n  Enter a value: ")
+	if err == nil && answer == "yes" {
+		fmt.Fprintln(s.Err)
+	}
+	return err == nil && answer == "yes", err
+}
+
 // Approve asks for approval. It accepts only the word yes.
 func (s Streams) Approve(ctx context.Context, question string) error {
-	answer, err := s.ask(ctx, question+"\n  Only \"yes\" is accepted.\n\n  Enter a value: ")
+	yes, err := s.Confirm(ctx, question)
 	if err != nil {
 		return err
 	}
-	if answer != "yes" {
+	if !yes {
 		return failure.New("Not approved", "Nothing was changed.")
 	}
-	fmt.Fprintln(s.Err)
 	return nil
 }

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
-	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/present/publish"
 	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/run/engine"
@@ -227,7 +225,7 @@ func (w *Workspace) WithLock(ctx context.Context, operation string, work func(*s
 			return err
 		}
 	}
-	if err := w.takeOver(ctx, session.State().Operator()); err != nil {
+	if handedOver, err := w.takeOver(ctx, session.State().Operator()); handedOver || err != nil {
 		return err
 	}
 	WarnOfAbandoned(w.Printer, session.Abandoned(), "this run carries on from there")
@@ -235,24 +233,6 @@ func (w *Workspace) WithLock(ctx context.Context, operation string, work func(*s
 		return err
 	}
 	return tookOver(session, operation)
-}
-
-const takeOverFlag = "take-over"
-
-// takeOver asks before the work on a cloud that the operator manages. cloud is its Cloud; empty: nobody
-// is asked.
-func (w *Workspace) takeOver(ctx context.Context, cloud string) error {
-	if cloud == "" || w.Flags.Bool(takeOverFlag) {
-		return nil
-	}
-	namespace, name, _ := strings.Cut(cloud, "/")
-	summary := fmt.Sprintf("The operator manages this cloud, for Cloud %s in namespace %s", name, namespace)
-	detail := fmt.Sprintf("It applies what the source of that Cloud says, so change the source instead. In an emergency, -take-over goes on from here, and the operator leaves the cloud alone until it gets it back with `kolla operator resume -n %s %s`.", namespace, name)
-	if !w.Streams.Interactive() {
-		return failure.New(summary, detail)
-	}
-	w.Printer.Warn(summary, detail)
-	return w.Streams.Approve(ctx, "\nDo you want to take the cloud over?")
 }
 
 // tookOver records that the command line has a cloud that the operator managed, if the work left no such

@@ -21,6 +21,7 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/operator"
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
@@ -72,14 +73,14 @@ func flags(more ...cli.Flag) []cli.Flag {
 		&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Usage: "the namespace `NAME` of the Cloud; without it, all are searched"}), more...)
 }
 
-// asking returns a command that asks about one Cloud.
-func asking(s command.Streams, cmd *cli.Command, do func(context.Context, *operator.Clouds, *v1alpha1.Cloud, *cli.Context) error) *cli.Command {
+// task is the work of a command on one Cloud.
+type task func(context.Context, *operator.Clouds, *v1alpha1.Cloud, *cli.Context) error
+
+// asking returns a command about one Cloud.
+func asking(s command.Streams, cmd *cli.Command, do task) *cli.Command {
 	cmd.ArgsUsage = "[CLOUD]"
 	cmd.Action = func(c *cli.Context) error {
-		if err := command.AtMost(c, 1); err != nil {
-			return err
-		}
-		clouds, err := operator.Connect(optionsOf(s, c), c.String("namespace"))
+		clouds, err := connect(s, c)
 		if err != nil {
 			return err
 		}
@@ -90,6 +91,27 @@ func asking(s command.Streams, cmd *cli.Command, do func(context.Context, *opera
 		return do(c.Context, clouds, cloud, c)
 	}
 	return cmd
+}
+
+// connect finds the cluster of a command that takes the name of a Cloud or nothing.
+func connect(s command.Streams, c *cli.Context) (*operator.Clouds, error) {
+	if err := command.AtMost(c, 1); err != nil {
+		return nil, err
+	}
+	return operator.Connect(optionsOf(s, c), c.String("namespace"))
+}
+
+// telling returns a command that asks the operator for something, and says so. In the text, %s is the name of
+// the Cloud.
+func telling(s command.Streams, cmd *cli.Command, do task, says string) *cli.Command {
+	cmd.Flags = flags()
+	return asking(s, cmd, func(ctx context.Context, clouds *operator.Clouds, cloud *v1alpha1.Cloud, c *cli.Context) error {
+		if err := do(ctx, clouds, cloud, c); err != nil {
+			return err
+		}
+		foreign.Fprintf(s.Out, says+"\n", cloud.Name)
+		return nil
+	})
 }
 
 func statusCommand(s command.Streams) *cli.Command {
@@ -104,10 +126,7 @@ newest plan, drift, and its services.
 Exit codes: 0 all are ready, 1 error, 2 some are not ready.`,
 		Flags: flags(command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.AtMost(c, 1); err != nil {
-				return err
-			}
-			clouds, err := operator.Connect(optionsOf(s, c), c.String("namespace"))
+			clouds, err := connect(s, c)
 			if err != nil {
 				return err
 			}
@@ -182,6 +201,9 @@ func describe(s command.Streams, c *v1alpha1.Cloud) {
 			foreign.Fprintf(s.Out, "  %s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}
+	for _, warning := range c.Status.Warnings {
+		foreign.Fprintf(s.Out, "\nWarning: %s\n", warning)
+	}
 	if plan := c.Status.Plan; plan != nil {
 		foreign.Fprintf(s.Out, "\nPlan %s: %s\n", plan.Name, plan.Summary)
 		for _, danger := range plan.Dangers {
@@ -209,6 +231,13 @@ func numberFlag() cli.Flag {
 	return &cli.Int64Flag{Name: "number", Usage: "show the plan with the number `N`, and not the newest one"}
 }
 
+// show prints a plan as kolla plan does.
+func show(s command.Streams, c *cli.Context, plan *plans.Plan) error {
+	options := command.Details(c)
+	options.Saved, options.Now = true, time.Now()
+	return s.Printer(c).Plan(plan, options)
+}
+
 func planCommand(s command.Streams) *cli.Command {
 	return asking(s, &cli.Command{
 		Name:  "plan",
@@ -221,9 +250,7 @@ Shows the plan as kolla plan does, and what became of it.`,
 		if err != nil {
 			return err
 		}
-		options := command.Details(c)
-		options.Saved, options.Now = true, time.Now()
-		if err := s.Printer(c).Plan(plan, options); err != nil {
+		if err := show(s, c, plan); err != nil {
 			return err
 		}
 		foreign.Fprintf(s.Out, "\n%s: %s", record.Name, record.Status.Phase)
@@ -260,9 +287,7 @@ plan and no other one. If the Cloud itself is kept in Git, write the digest ther
 			if record.Spec.Digest != waits.Digest {
 				return failure.New("Cloud "+cloud.Name+" has a newer plan by now", "Nothing was approved. Look at it again.")
 			}
-			options := command.Details(c)
-			options.Saved, options.Now = true, time.Now()
-			if err := s.Printer(c).Plan(plan, options); err != nil {
+			if err := show(s, c, plan); err != nil {
 				return err
 			}
 			if err := s.Approve(ctx, "\nDo you want the operator to do this?"); err != nil {
@@ -278,59 +303,44 @@ plan and no other one. If the Cloud itself is kept in Git, write the digest ther
 }
 
 func reconcileCommand(s command.Streams) *cli.Command {
-	return asking(s, &cli.Command{
+	return telling(s, &cli.Command{
 		Name:  "reconcile",
 		Usage: "Let the operator fetch the source and plan now",
 		Description: `
 The operator does it at spec.interval, and after changes that it sees, without this.`,
-		Flags: flags(),
 	}, func(ctx context.Context, clouds *operator.Clouds, cloud *v1alpha1.Cloud, _ *cli.Context) error {
-		if err := clouds.Annotate(ctx, cloud, v1alpha1.AnnotationReconcile); err != nil {
-			return err
-		}
-		foreign.Fprintf(s.Out, "The operator looks at Cloud %s now.\n", cloud.Name)
-		return nil
-	})
+		return clouds.Annotate(ctx, cloud, v1alpha1.AnnotationReconcile)
+	}, "The operator looks at Cloud %s now.")
 }
 
 func suspendCommand(s command.Streams) *cli.Command {
-	return asking(s, &cli.Command{
+	return telling(s, &cli.Command{
 		Name:  "suspend",
 		Usage: "Stop the operator from planning and applying a Cloud",
 		Description: `
 Sets spec.suspend. An apply that runs finishes its present writes and stops. The objects of
 the cloud stay as they are.`,
-		Flags: flags(),
 	}, func(ctx context.Context, clouds *operator.Clouds, cloud *v1alpha1.Cloud, _ *cli.Context) error {
-		if err := clouds.Suspend(ctx, cloud, true); err != nil {
-			return err
-		}
-		foreign.Fprintf(s.Out, "Cloud %s is suspended. kolla operator resume ends that.\n", cloud.Name)
-		return nil
-	})
+		return clouds.Suspend(ctx, cloud, true)
+	}, "Cloud %s is suspended. kolla operator resume ends that.")
 }
 
 func resumeCommand(s command.Streams) *cli.Command {
-	return asking(s, &cli.Command{
+	return telling(s, &cli.Command{
 		Name:  "resume",
 		Usage: "Let the operator go on with a Cloud",
 		Description: `
 Ends a suspension, and gives back to the operator a cloud that somebody took over with
 kolla apply -take-over. The next plan then shows what that somebody did differently from
 the source.`,
-		Flags: flags(),
 	}, func(ctx context.Context, clouds *operator.Clouds, cloud *v1alpha1.Cloud, _ *cli.Context) error {
 		if cloud.Spec.Suspend {
 			if err := clouds.Suspend(ctx, cloud, false); err != nil {
 				return err
 			}
 		}
-		if err := clouds.Annotate(ctx, cloud, v1alpha1.AnnotationResume); err != nil {
-			return err
-		}
-		foreign.Fprintf(s.Out, "The operator goes on with Cloud %s.\n", cloud.Name)
-		return nil
-	})
+		return clouds.Annotate(ctx, cloud, v1alpha1.AnnotationResume)
+	}, "The operator goes on with Cloud %s.")
 }
 
 func eventsCommand(s command.Streams) *cli.Command {

@@ -166,7 +166,7 @@ var allowed = map[string][]string{
 	"internal/cli":                            {"examples", "internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/cli/access", "internal/cli/change", "internal/cli/command", "internal/cli/compat", "internal/cli/completion", "internal/cli/diagnose", "internal/cli/exposure", "internal/cli/format", "internal/cli/inspect", "internal/cli/logs", "internal/cli/notices", "internal/cli/operate", "internal/cli/statecmd", "internal/present/jsonview", "internal/present/view", "internal/run/explain"},
 	"internal/cli/access":                     {"internal/base/failure", "internal/base/files", "internal/base/words", "internal/cli/command", "internal/present/view", "internal/run/engine", "internal/run/rights", "lang/configs", "providers", "providers/kinds", "providers/openstack", "state"},
 	"internal/cli/change":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/jsonview", "internal/present/view", "internal/run/adoption", "internal/run/apply", "internal/run/backup", "internal/run/engine", "internal/run/executor", "internal/run/explain", "internal/run/rollout", "lang/addrs", "lang/configs", "planner/plans", "providers", "providers/kinds", "state"},
-	"internal/cli/command":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/base/revision", "internal/base/words", "internal/cli/compat", "internal/present/annotations", "internal/present/publish", "internal/present/view", "internal/present/view/screen", "internal/run/engine", "internal/run/explain", "lang", "lang/addrs", "lang/configs", "lang/imagelock", "providers", "providers/kinds", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
+	"internal/cli/command":                    {"internal/base/crash", "internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/redaction", "internal/base/revision", "internal/base/words", "internal/cli/compat", "internal/operator", "internal/operator/v1alpha1", "internal/present/annotations", "internal/present/publish", "internal/present/textdiff", "internal/present/view", "internal/present/view/screen", "internal/run/engine", "internal/run/explain", "lang", "lang/addrs", "lang/configs", "lang/imagelock", "providers", "providers/kinds", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
 	"internal/cli/compat":                     {},
 	"internal/cli/completion":                 {"internal/base/foreign", "lang", "lang/addrs", "lang/configs", "providers/openstack", "state"},
 	"internal/cli/console":                    {"internal/base/foreign", "internal/present/view", "lang"},
@@ -180,7 +180,7 @@ var allowed = map[string][]string{
 	"internal/operator":                       {"internal/base/failure", "internal/base/redaction", "internal/base/words", "internal/operator/source", "internal/operator/v1alpha1", "internal/present/drift", "internal/present/report", "internal/present/report/applied", "internal/present/status", "internal/present/view/markdown", "internal/run/apply", "internal/run/approval", "internal/run/engine", "internal/run/explain", "internal/run/notify", "lang", "lang/addrs", "lang/configs", "planner/plans", "providers", "providers/kubernetes", "providers/openstack", "state", "state/cluster"},
 	"internal/operator/source":                {"internal/operator/v1alpha1"},
 	"internal/operator/v1alpha1":              {},
-	"internal/cli/operate":                    {"internal/base/failure", "internal/base/foreign", "internal/base/words", "internal/cli/access", "internal/cli/command", "internal/operator", "internal/operator/v1alpha1", "internal/run/rights", "lang", "lang/configs", "providers/kubernetes"},
+	"internal/cli/operate":                    {"internal/base/failure", "internal/base/foreign", "internal/base/words", "internal/cli/access", "internal/cli/command", "internal/operator", "internal/operator/v1alpha1", "internal/run/rights", "lang", "lang/configs", "planner/plans", "providers/kubernetes"},
 	"internal/operator/live":                  {}, // tests only
 	"internal/cli/logs":                       {"internal/base/failure", "internal/base/foreign", "providers/kubernetes"},
 	"internal/cli/notices":                    {},
@@ -202,6 +202,7 @@ var allowed = map[string][]string{
 	"internal/dev/release":                    {},
 	"internal/dev/s3test":                     {},
 	"internal/dev/tempest":                    {},
+	"internal/dev/ptytest":                    {},
 	"internal/dev/tooltest":                   {},
 	"internal/dev/traefik":                    {"internal/dev/tooltest"},
 }

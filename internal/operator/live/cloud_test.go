@@ -32,10 +32,13 @@ func (b *bench) note() string {
 // phases returns the phases of all plans by their names.
 func (b *bench) phases() map[string]string {
 	b.Helper()
+	var all v1alpha1.CloudPlanList
+	if err := b.client.List(context.Background(), &all, client.InNamespace(b.namespace)); err != nil {
+		b.Fatal(err)
+	}
 	out := map[string]string{}
-	for line := range strings.Lines(b.kubectl("get", "cloudplans", "-n", b.namespace, "-o", `jsonpath={range .items[*]}{.metadata.name} {.status.phase}{"\n"}{end}`)) {
-		name, phase, _ := strings.Cut(strings.TrimSpace(line), " ")
-		out[name] = phase
+	for i := range all.Items {
+		out[all.Items[i].Name] = string(all.Items[i].Status.Phase)
 	}
 	return out
 }
@@ -393,18 +396,67 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestTwoClouds gives a cloud to the older of two Clouds that declare it.
+// TestTwoClouds leaves a cloud with the Cloud that has it, if a younger one declares it from the beginning, and if
+// an older one declares it later.
 func TestTwoClouds(t *testing.T) {
 	b := newBench(t)
 	b.files("files", configuration)
+	b.files("older", strings.NewReplacer("NAME", "NAME-older", "TARGET", "TARGET-older").Replace(configuration))
+	t.Cleanup(func() { b.kubectl("delete", "namespace", b.target+"-older", "--ignore-not-found", "--wait=false") })
 	b.start()
-	b.cloud("  approval: automatic\n")
+	const automatic = "  approval: automatic\n"
+	b.apply(b.manifest("older", "{configMaps: [{name: older}]}", automatic))
+	b.kubectl("wait", "--for=condition=Ready", "cloud/older", "-n", b.namespace, "--timeout=120s")
+	b.cloud(automatic)
 	b.until(v1alpha1.ReasonAsDeclared)
-	b.apply(fmt.Sprintf("apiVersion: kolla.openstack.org/v1alpha1\nkind: Cloud\nmetadata: {name: second, namespace: %s}\nspec: {source: {configMaps: [{name: files}]}, serviceAccountName: kolla, approval: automatic}\n", b.namespace))
-	b.kubectl("wait", "--for=condition=Stalled", "cloud/second", "-n", b.namespace, "--timeout=60s")
-	said := b.kubectl("get", "cloud", "second", "-n", b.namespace, "-o", `jsonpath={.status.conditions[?(@.type=="Stalled")].message}`)
-	if !strings.Contains(said, b.namespace+"/prod has the cloud") {
-		t.Errorf("the second Cloud says: %s", said)
+	b.apply(b.manifest("second", "{configMaps: [{name: files}]}", automatic))
+	b.files("older", configuration)
+	for _, name := range []string{"second", "older"} {
+		b.kubectl("wait", "--for=condition=Stalled", "cloud/"+name, "-n", b.namespace, "--timeout=60s")
+		said := b.kubectl("get", "cloud", name, "-n", b.namespace, "-o", `jsonpath={.status.conditions[?(@.type=="Stalled")].reason}: {.status.conditions[?(@.type=="Stalled")].message}`)
+		if !strings.HasPrefix(said, v1alpha1.ReasonConflict+": Cloud "+b.namespace+"/prod has the cloud") {
+			t.Errorf("the Cloud %s says: %s", name, said)
+		}
+	}
+	b.files("files", changed("bonjour"))
+	clustertest.Eventually(t, "the cloud goes on", func() bool { return b.note() == "bonjour" })
+	b.until(v1alpha1.ReasonAsDeclared)
+}
+
+// TestServiceNames gives two services whose names would be the same each a CloudService of its own.
+func TestServiceNames(t *testing.T) {
+	b := newBench(t)
+	const automatic = "  approval: automatic\n"
+	services := map[string]string{"a-b": "c", "a": "b-c"}
+	for cloud, service := range services {
+		text := strings.NewReplacer("NAME", "NAME-"+cloud, "TARGET", "TARGET-"+cloud, `"echo"`, `"`+service+`"`).Replace(configuration)
+		b.files(cloud, text)
+		b.apply(b.manifest(cloud, "{configMaps: [{name: "+cloud+"}]}", automatic))
+		t.Cleanup(func() {
+			b.kubectl("delete", "namespace", b.target+"-"+cloud, b.target+"-"+cloud+"-state", "--ignore-not-found", "--wait=false")
+		})
+	}
+	b.start()
+	read := func() string {
+		return b.kubectl("get", "cloudservices", "-n", b.namespace, "-o", `jsonpath={range .items[*]}{.metadata.uid} {.metadata.name} {.spec.cloud}/{.spec.service} {.metadata.ownerReferences[*].name}{"\n"}{end}`)
+	}
+	for cloud := range services {
+		b.kubectl("wait", "--for=condition=Ready", "cloud/"+cloud, "-n", b.namespace, "--timeout=120s")
+	}
+	before := read()
+	for _, want := range []string{"a/service.b-c a\n", "a-b/service.c a-b\n"} {
+		if !strings.Contains(before, want) {
+			t.Errorf("there is no %q in:\n%s", want, before)
+		}
+	}
+	for cloud := range services {
+		b.kubectl("annotate", "cloud", cloud, "-n", b.namespace, v1alpha1.AnnotationReconcile+"=now")
+		clustertest.Eventually(t, "the operator looks again", func() bool {
+			return b.kubectl("get", "cloud", cloud, "-n", b.namespace, "-o", "jsonpath={.status.lastReconcile}") == "now"
+		})
+	}
+	if after := read(); after != before {
+		t.Errorf("the CloudServices were\n%s\nand are\n%s", before, after)
 	}
 }
 

@@ -2,6 +2,7 @@
 package live_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"kolla.openstack.org/kolla/internal/cli"
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/internal/operator"
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
@@ -97,8 +99,7 @@ func newBench(t testing.TB) *bench {
 	if b.client, err = client.New(clustertest.Config(t), client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
-	b.apply(string(v1alpha1.Definitions()))
-	b.kubectl("wait", "--for=condition=Established", "crd/clouds.kolla.openstack.org", "crd/cloudplans.kolla.openstack.org", "crd/cloudservices.kolla.openstack.org")
+	b.define()
 	b.kubectl("create", "serviceaccount", "kolla", "-n", b.namespace)
 	b.kubectl("create", "clusterrolebinding", b.namespace, "--clusterrole=cluster-admin", "--serviceaccount="+b.namespace+":kolla")
 	t.Cleanup(func() {
@@ -106,6 +107,13 @@ func newBench(t testing.TB) *bench {
 		b.kubectl("delete", "namespace", b.target, "--ignore-not-found", "--wait=false")
 	})
 	return b
+}
+
+// define writes the kinds of the operator.
+func (b *bench) define() {
+	b.Helper()
+	b.apply(string(v1alpha1.Definitions()))
+	b.kubectl("wait", "--for=condition=Established", "crd/clouds.kolla.openstack.org", "crd/cloudplans.kolla.openstack.org", "crd/cloudservices.kolla.openstack.org")
 }
 
 func (b *bench) kubectl(args ...string) string {
@@ -183,12 +191,36 @@ manifest "note" {
 }
 `
 
+// named gives a configuration the names of this test.
+func (b *bench) named(text string) string {
+	return strings.NewReplacer("NAME", b.namespace, "TARGET", b.target).Replace(text)
+}
+
+// configured makes a directory with a configuration the current one.
+func (b *bench) configured(text string) {
+	b.Helper()
+	b.Chdir(b.TempDir())
+	if err := os.WriteFile("cloud.hcl", []byte(b.named(text)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.Setenv("KUBECONFIG", clustertest.Kubeconfig())
+}
+
+// kolla runs a command line without a terminal.
+func (b *bench) kolla(want int, says string, args ...string) {
+	b.Helper()
+	var out bytes.Buffer
+	code := cli.Run(b.Context(), append([]string{"kolla"}, args...), strings.NewReader(""), &out, &out)
+	if text := strings.Join(strings.Fields(out.String()), " "); code != want || !strings.Contains(text, says) {
+		b.Errorf("kolla %v: exit code %d, want %d and %q:\n%s", args, code, want, says, out.String())
+	}
+}
+
 // files writes the ConfigMap with the configuration.
 func (b *bench) files(name, text string) {
 	b.Helper()
-	text = strings.NewReplacer("NAME", b.namespace, "TARGET", b.target).Replace(text)
 	var lines strings.Builder
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(b.named(text)) {
 		lines.WriteString("    " + line)
 	}
 	b.apply(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\n  namespace: %s\ndata:\n  cloud.hcl: |\n%s\n", name, b.namespace, lines.String()))
@@ -197,7 +229,18 @@ func (b *bench) files(name, text string) {
 // cloud writes a Cloud with more lines in its specification.
 func (b *bench) cloud(more string) {
 	b.Helper()
-	b.apply(fmt.Sprintf("apiVersion: kolla.openstack.org/v1alpha1\nkind: Cloud\nmetadata:\n  name: prod\n  namespace: %s\nspec:\n  source: {configMaps: [{name: files}]}\n  serviceAccountName: kolla\n  retryInterval: 1s\n%s", b.namespace, more))
+	b.cloudOf("{configMaps: [{name: files}]}", more)
+}
+
+// cloudOf writes a Cloud with a source.
+func (b *bench) cloudOf(source, more string) {
+	b.Helper()
+	b.apply(b.manifest("prod", source, more))
+}
+
+// manifest returns a Cloud.
+func (b *bench) manifest(name, source, more string) string {
+	return fmt.Sprintf("apiVersion: kolla.openstack.org/v1alpha1\nkind: Cloud\nmetadata:\n  name: %s\n  namespace: %s\nspec:\n  source: %s\n  serviceAccountName: kolla\n  retryInterval: 1s\n%s", name, b.namespace, source, more)
 }
 
 // get reads the Cloud.

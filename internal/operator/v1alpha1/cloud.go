@@ -312,6 +312,10 @@ type CloudStatus struct {
 	//
 	// +optional
 	Plan *PlanStatus `json:"plan,omitempty"`
+	// Warnings of the configuration, the server and the newest plan, also if nothing is to be done.
+	//
+	// +optional
+	Warnings []string `json:"warnings,omitempty"`
 	// The number of the last plan.
 	//
 	// +optional

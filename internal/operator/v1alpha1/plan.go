@@ -55,6 +55,10 @@ type CloudPlanSpec struct {
 	// +optional
 	Dangers     []string `json:"dangers,omitempty"`
 	DangerCount int32    `json:"dangerCount"`
+	// Warnings of the configuration, the server and the plan.
+	//
+	// +optional
+	Warnings []string `json:"warnings,omitempty"`
 	// Services whose pods restart or stop.
 	//
 	// +optional

@@ -153,6 +153,11 @@ func (in *CloudPlanSpec) DeepCopyInto(out *CloudPlanSpec) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Warnings != nil {
+		in, out := &in.Warnings, &out.Warnings
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Restarts != nil {
 		in, out := &in.Restarts, &out.Restarts
 		*out = make([]string, len(*in))
@@ -377,6 +382,11 @@ func (in *CloudStatus) DeepCopyInto(out *CloudStatus) {
 		in, out := &in.Plan, &out.Plan
 		*out = new(PlanStatus)
 		(*in).DeepCopyInto(*out)
+	}
+	if in.Warnings != nil {
+		in, out := &in.Warnings, &out.Warnings
+		*out = make([]string, len(*in))
+		copy(*out, *in)
 	}
 	if in.LastApply != nil {
 		in, out := &in.LastApply, &out.LastApply
