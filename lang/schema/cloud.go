@@ -25,7 +25,8 @@ func DistroOf(release string) string {
 	return ""
 }
 
-func releaseNames() []string {
+// Releases returns the OpenStack releases that kolla deploys, oldest first.
+func Releases() []string {
 	var names []string
 	for _, r := range releases {
 		names = append(names, r.name)
@@ -68,7 +69,7 @@ var cloudType = &BlockType{
 		{"services", "Names of the definitions that services are made by, a set: contains(cloud.services, \"heat\"). Who reads it needs none of them, so that nothing is ordered."},
 	},
 	Attributes: []Attribute{
-		{Name: "release", Type: TypeString, Required: true, OneOf: releaseNames(), Doc: "OpenStack release. The tag of the images consists of release and distro."},
+		{Name: "release", Type: TypeString, Required: true, OneOf: Releases(), Doc: "OpenStack release. The tag of the images consists of release and distro."},
 		{Name: "distro", Type: TypeString, Form: forms.Plain, Doc: "Distribution that the images are built on, as in their tags. The default depends on the release: rocky-9 for 2025.1, rocky-10 for later ones."},
 		{Name: "tag", Type: TypeString, Form: forms.Tag, Doc: "Tag of the images; by default RELEASE-DISTRO."},
 		{Name: "images", Type: TypeMap, Form: forms.Plain, Doc: "Full image references that replace images, by the name of the image or a pattern. `*` in a reference stands for the name. An exact name wins over a pattern, a longer pattern over a shorter one, and `images` of a service over both."},
