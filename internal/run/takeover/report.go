@@ -19,7 +19,7 @@ type report struct {
 	blockers, decisions, steps []string
 	carried, left, none        []reportRow
 	secrets, fresh, notes      []reportRow
-	others                     []string // passwords of services that are not declared
+	others                     []string        // passwords of services that are not declared
 	files                      map[string]bool // of node_custom_config, about which the report says something
 	names                      map[string]bool // of variables
 	expressions                map[string]bool
