@@ -53,6 +53,11 @@ func (b *block) sub(head string) *block {
 	return found
 }
 
+// has reports whether an argument is set.
+func (b *block) has(name string) bool {
+	return slices.ContainsFunc(b.attributes, func(a attribute) bool { return a.name == name })
+}
+
 // set sets an argument.
 func (b *block) set(name, expr, comment string) {
 	i := slices.IndexFunc(b.attributes, func(a attribute) bool { return a.name == name })

@@ -27,11 +27,12 @@ func (c *conversion) exposure() {
 	}
 	b := c.doc.block(`exposure "public"`)
 	if vip.Text != "" {
-		b.set("vip", quote(vip.Text), c.place("kolla_external_vip_address"))
-		c.carry("exposure: vip", "kolla_external_vip_address")
-		if !c.isSet("kolla_external_vip_address") {
-			c.carry("exposure: vip", "kolla_internal_vip_address")
+		name := "kolla_external_vip_address"
+		if !c.isSet(name) {
+			name = "kolla_internal_vip_address"
 		}
+		b.set("vip", quote(vip.Text), c.place(name))
+		c.carry("exposure: vip", name)
 	}
 	fqdn := "kolla_external_fqdn"
 	if !c.isSet(fqdn) && !c.isSet("kolla_external_vip_address") {
@@ -61,14 +62,13 @@ func (c *conversion) haproxy(b *block, vip string) {
 	hosts := c.members("loadbalancer", "network")
 	if !c.on("enable_haproxy") || !c.on("enable_keepalived") {
 		b.set("mode", quote("nodeport"), c.place("enable_haproxy"))
-		b.set("nodes", c.role("network", hosts), "")
+		b.set("nodes", c.role(hosts, "edge", "network", "control"), "")
 		c.carry("exposure: mode", "enable_haproxy", "enable_keepalived")
 		c.rep.decide("Clients reach services at node ports of the nodes in the exposure. `kolla exposure haproxy` prints the configuration of a load balancer that has the VIP and the usual ports.")
 		return
 	}
 	for _, host := range c.Inventory.Members("all") {
-		scope := c.hostScope(host)
-		if v, _ := scope.Value("ansible_host"); vip != "" && (v.Text == vip || host == vip) {
+		if v := c.hostValue(host, "ansible_host"); vip != "" && (v.Text == vip || host == vip) {
 			c.error(c.vipAt(), "The VIP is the address of a host",
 				"%s is the address of host %q (%s:%d), and keepalived moves the VIP between hosts. Set the VIP to a free address, or enable_haproxy to no if the cloud has one host.",
 				vip, host, c.Inventory.Hosts[host].At.Filename, c.Inventory.Hosts[host].At.Start.Line)
@@ -77,22 +77,22 @@ func (c *conversion) haproxy(b *block, vip string) {
 	const name = "kolla_external_vip_interface"
 	interfaces := map[string][]string{}
 	for _, host := range hosts {
-		v, _ := c.hostScope(host).Value(name)
+		v := c.hostValue(host, name)
 		interfaces[v.Text] = append(interfaces[v.Text], host)
 	}
-	v, _ := c.hostScope(hosts[0]).Value(name)
+	v := c.hostValue(hosts[0], name)
 	if len(interfaces) > 1 {
 		c.rep.block(fmt.Sprintf("The hosts %s have the VIP on interfaces with different names. keepalived of kolla needs the same name on all of them: rename the interfaces, or use mode = \"nodeport\".", words.Few(hosts, 5)))
 	}
 	b.set("mode", quote("managed"), c.place("enable_haproxy"))
-	b.set("nodes", c.role("network", hosts), "")
+	b.set("nodes", c.role(hosts, "edge", "network", "control"), "")
 	k := b.sub("keepalived")
 	k.set("interface", quote(v.Text), c.place(name))
 	k.set("virtual_router_id", literal(c.text("keepalived_virtual_router_id")), c.place("keepalived_virtual_router_id"))
 	c.carry("exposure: mode", "enable_haproxy", "enable_keepalived")
 	c.carry("exposure: keepalived: interface", name)
 	c.carry("exposure: keepalived: virtual_router_id", "keepalived_virtual_router_id")
-	if other, _ := c.scope.Value("api_interface"); other.Text != "" && other.Text != v.Text {
+	if other := c.value("api_interface"); other.Text != "" && other.Text != v.Text {
 		c.rep.decide(fmt.Sprintf("keepalived of kolla talks through the interface with the addresses that nodes have in Kubernetes. If that is not %s, set vrrp_interface in the exposure.", v.Text))
 	}
 	if c.on("enable_horizon") {
@@ -159,7 +159,7 @@ func (c *conversion) hypervisors() {
 			all = append(all, host)
 		}
 	}
-	c.doc.block(`service "openvswitch"`).set("role", c.role("dataplane", all), "")
+	c.doc.block(`service "openvswitch"`).set("role", c.role(all, "dataplane", "compute", "network"), "")
 	var planes []plane
 	hosts := map[plane][]string{}
 	for _, host := range all {
@@ -179,28 +179,24 @@ func (c *conversion) hypervisors() {
 		if i > 0 {
 			b.set("definition", quote("ovn-controller"), "")
 		}
-		preferred := "compute"
 		if p.gateway {
-			preferred = "network"
-		}
-		b.set("role", c.role(preferred, hosts[p]), "")
-		if p.gateway {
+			b.set("role", c.role(hosts[p], "gateways", "network", "compute"), "")
 			b.set("gateway", "true", "")
+		} else {
+			b.set("role", c.role(hosts[p], "hypervisors", "compute"), "")
 		}
 		if p.tunnel != "" {
-			b.set("tunnel_interface", quote(p.tunnel), c.place("tunnel_interface"))
+			b.set("tunnel_interface", quote(p.tunnel), placeIn(c.hostScope(hosts[p][0]), "tunnel_interface"))
 		}
 		if p.bridges != "" {
-			b.set("bridges", p.bridges, c.place("neutron_external_interface"))
+			b.set("bridges", p.bridges, placeIn(c.hostScope(hosts[p][0]), "neutron_external_interface"))
 		}
 	}
-	c.carry("ovn-controller: tunnel_interface", "tunnel_interface")
-	c.carry("ovn-controller: bridges", "neutron_external_interface", "neutron_bridge_name", "neutron_physical_networks")
 	c.carry("ovn-controller: bridges of hypervisors", "enable_neutron_provider_networks")
 	if !c.on("enable_nova") || len(compute) == 0 {
 		return
 	}
-	role := c.role("compute", compute)
+	role := c.role(compute, "compute", "compute")
 	c.doc.block(`service "neutron-ovn-metadata"`).set("role", role, "")
 	c.sriov(role)
 	b := c.doc.block(`service "nova-compute"`)
@@ -210,12 +206,9 @@ func (c *conversion) hypervisors() {
 
 // physnets returns the physical networks with their bridges, and the interfaces of a host.
 func (c *conversion) physnets(host string) (networks, bridges, interfaces []string) {
-	scope := c.hostScope(host)
-	v, _ := scope.Value("neutron_bridge_name")
-	bridges = split(v.Text)
-	v, _ = scope.Value("neutron_external_interface")
-	interfaces = split(v.Text)
-	if v, ok := scope.Value("neutron_physical_networks"); ok && v.Text != "" {
+	bridges = split(c.hostValue(host, "neutron_bridge_name").Text)
+	interfaces = split(c.hostValue(host, "neutron_external_interface").Text)
+	if v := c.hostValue(host, "neutron_physical_networks"); v.Text != "" {
 		networks = split(v.Text)
 	} else {
 		for i := range bridges {
@@ -228,9 +221,8 @@ func (c *conversion) physnets(host string) (networks, bridges, interfaces []stri
 // plane reads what ovn-controller needs on a host, and reports networks that contradict each other.
 func (c *conversion) plane(host string, gateway bool) plane {
 	p := plane{gateway: gateway}
-	scope := c.hostScope(host)
-	tunnel, _ := scope.Value("tunnel_interface")
-	main, _ := scope.Value("network_interface")
+	tunnel, main := c.hostValue(host, "tunnel_interface"), c.hostValue(host, "network_interface")
+	c.carryIn(c.hostScope(host), "ovn-controller: tunnel_interface", "tunnel_interface")
 	if tunnel.Text != main.Text {
 		p.tunnel = tunnel.Text
 	}
@@ -238,7 +230,8 @@ func (c *conversion) plane(host string, gateway bool) plane {
 	if !gateway && !distributed {
 		return p
 	}
-	external, _ := scope.Value("neutron_external_interface")
+	external := c.hostValue(host, "neutron_external_interface")
+	c.carryIn(c.hostScope(host), "ovn-controller: bridges", "neutron_external_interface", "neutron_bridge_name", "neutron_physical_networks")
 	at := external.At
 	if at.Filename == "" {
 		at = c.Inventory.Hosts[host].At
@@ -250,7 +243,7 @@ func (c *conversion) plane(host string, gateway bool) plane {
 		return p
 	}
 	for _, name := range []string{"network_interface", "api_interface", "tunnel_interface"} {
-		if v, _ := scope.Value(name); v.Text != "" && slices.Contains(interfaces, v.Text) {
+		if v := c.hostValue(host, name); v.Text != "" && slices.Contains(interfaces, v.Text) {
 			c.error(at, "An interface with two purposes", "On host %q, neutron_external_interface and %s are both %q. A bridge takes the external interface, and the host would lose its address. Give Neutron an interface of its own.", host, name, v.Text)
 			return p
 		}
@@ -299,7 +292,7 @@ func (c *conversion) sriov(role string) {
 
 func (c *conversion) sriovDevices() []field {
 	v, ok := c.scope.Find("neutron_sriov_physnet_mappings")
-	if !ok || !c.on("enable_neutron_sriov") {
+	if !ok || v.Secret || !c.on("enable_neutron_sriov") {
 		return nil
 	}
 	var out []field

@@ -46,8 +46,7 @@ func (c *conversion) checkHosts() {
 		if node := c.node(host); !nodeName.MatchString(node) {
 			c.error(h.At, "No name of a node", "%q cannot be the name of a node of Kubernetes. Say how the node is named there: -node=%s=NAME.", node, host)
 		}
-		address := c.hostScope(host)
-		v, _ := address.Value("ansible_host")
+		v := c.hostValue(host, "ansible_host")
 		if first, twice := addresses[v.Text]; twice && v.Text != "" && c.node(first) != c.node(host) {
 			c.error(v.At, "Two hosts with one address", "Hosts %q and %q have the same ansible_host. Give the machine one name in all groups.", first, host)
 		}
@@ -85,22 +84,17 @@ func (c *conversion) members(groups ...string) []string {
 	return c.Inventory.Members("control")
 }
 
-// role returns a reference to the role with hosts: the one with the preferred name if it has them, or
-// any other that has. Otherwise it makes a role of a new name.
-func (c *conversion) role(preferred string, hosts []string) string {
-	for _, name := range append([]string{preferred}, mainGroups...) {
-		if slices.Contains(mainGroups, name) && same(c.Inventory.Members(name), hosts) {
+// role returns a reference to the role with hosts: that of the first of the groups that has the same
+// hosts, or else a new role.
+func (c *conversion) role(hosts []string, newName string, groups ...string) string {
+	for _, name := range groups {
+		if same(c.Inventory.Members(name), hosts) {
 			return c.useRole(name, hosts)
 		}
 	}
-	for _, name := range c.order {
-		if same(c.roles[name], hosts) {
-			return "role." + name
-		}
-	}
-	name := preferred
-	for n := 2; c.roles[name] != nil || slices.Contains(mainGroups, name); n++ {
-		name = fmt.Sprintf("%s-%d", preferred, n)
+	name := newName
+	for n := 2; c.roles[name] != nil && !same(c.roles[name], hosts); n++ {
+		name = fmt.Sprintf("%s-%d", newName, n)
 	}
 	return c.useRole(name, hosts)
 }
@@ -193,7 +187,7 @@ func (c *conversion) services() {
 		hosts := c.members(row.Groups...)
 		b := c.doc.block("service " + quote(row.Name))
 		if !same(hosts, c.Inventory.Members("control")) {
-			b.set("role", c.role(row.Name, hosts), "")
+			b.set("role", c.role(hosts, row.Name, "control", "network", "storage", "compute"), "")
 		}
 		if n := c.count(row, hosts); n > 1 && !(row.Name == "glance" && !c.on("glance_backend_ceph") && !c.on("glance_backend_s3")) {
 			b.set("replicas", number(n), "")

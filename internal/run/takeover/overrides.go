@@ -17,6 +17,9 @@ import (
 // overrides carries the files of node_custom_config over. Files of a service win over those beside the
 // directories, so they come later.
 func (c *conversion) overrides() {
+	if len(c.Config) == 0 {
+		c.rep.decide(fmt.Sprintf("No overrides of config files were read: %s has none or does not exist. If the cloud has some, name their directory: -config=DIR.", c.ConfigName))
+	}
 	names := slices.SortedFunc(maps.Keys(c.Config), func(a, b string) int {
 		if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
 			return d
@@ -40,11 +43,9 @@ func (c *conversion) overrides() {
 			c.options(name, row.To)
 		}
 	}
-	if len(c.Copies) > 0 {
-		for name := range c.Copies {
-			if strings.HasPrefix(name, "config/") {
-				c.doc.block("cloud "+quote(c.Name)).set("config_dir", quote("./config"), c.ConfigName)
-			}
+	for name := range c.Copies {
+		if strings.HasPrefix(name, "config/") {
+			c.doc.block("cloud "+quote(c.Name)).set("config_dir", quote("./config"), c.ConfigName)
 		}
 	}
 }
@@ -100,12 +101,25 @@ func (c *conversion) options(name string, targets []string) {
 			c.diags = append(c.diags, d)
 			continue
 		}
-		c.rep.line(d.Subject.Filename, d.Subject.Start.Line, "It is an expression of Ansible that depends on more than variables of these files.", fmt.Sprintf("Write the option with its value into a config block of %s.", strings.Join(used, ", ")))
+		c.rep.line(d.Subject.Filename, d.Subject.Start.Line, "It is an expression of Ansible that depends on more than variables of these files.", fmt.Sprintf("Write the option with its value there: %s.", shownTargets(used)))
 	}
 	for _, a := range assignments {
 		c.option(a, used, held)
 	}
-	c.rep.carryFile(name, strings.Join(used, ", "))
+	c.rep.carryFile(name, shownTargets(used))
+}
+
+// shownTargets names config blocks.
+func shownTargets(targets []string) string {
+	out := make([]string, len(targets))
+	for i, target := range targets {
+		service, file, _ := strings.Cut(target, ":")
+		if service == "*" {
+			service = "cloud: defaults"
+		}
+		out[i] = fmt.Sprintf("%s: config %q", service, file)
+	}
+	return strings.Join(out, ", ")
 }
 
 // held stands for a password in the text of a file, while the file is read.

@@ -71,7 +71,9 @@ func Read(s Sources) (*Input, hcl.Diagnostics, error) {
 	beside := filepath.Dir(s.Globals)
 	overrides := filepath.Join(beside, "config")
 	if v, ok := (ansible.Scope{in.Extra}).Value("node_custom_config"); ok && !v.Unresolved && v.Text != "" {
-		overrides = v.Text
+		if _, err := os.Stat(v.Text); err == nil { // on another machine, a copy is beside globals.yml
+			overrides = v.Text
+		}
 	}
 	in.ConfigName = r.directory(s.Config, overrides, in.Config)
 	certificates := map[string][]byte{}

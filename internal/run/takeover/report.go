@@ -56,9 +56,11 @@ func (r *report) leave(v ansible.Variable, why, do string) {
 	}
 }
 
+const notKnown = "It is a list, a map, or an expression of Ansible that depends on more than variables of these files."
+
 // expression says that the value of a variable cannot be computed.
 func (r *report) expression(v ansible.Variable) {
-	r.leave(v, "It is a list, a map, or an expression of Ansible that depends on more than variables of these files.", "Write the value into the configuration by hand.")
+	r.leave(v, notKnown, "Write the value into the configuration by hand.")
 }
 
 func (r *report) nothing(v ansible.Variable, why string) {
@@ -297,6 +299,6 @@ func (r *report) secretParts(p *page) {
 	p.section("Secrets that are in no file", "These are on the control nodes, or nowhere:")
 	p.list([]string{
 		"Keystone's Fernet keys, in the volume `keystone_fernet_tokens`: users have to log in again without them.",
-		"Keystone's credential keys. kolla-ansible makes none, so that Keystone encrypts stored credentials, such as those for EC2, with a key of zeros. kolla generates keys, with which Keystone cannot read them: users have to make them again.",
+		"Keystone's credential keys. kolla-ansible makes none, so that Keystone encrypts stored credentials, such as those for EC2, with a key of zeros. kolla generates keys. Keystone reads the old credentials with the key of zeros still, and `keystone-manage credential_migrate` encrypts them again.",
 	})
 }

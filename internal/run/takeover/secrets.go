@@ -39,7 +39,7 @@ func (in *Input) secretValues() []string {
 
 // secret gives a secret of a service its value, in a file.
 func (c *conversion) secret(b *block, service, name, variable string) {
-	v := c.value(variable)
+	v := c.password(variable)
 	switch {
 	case v.Unresolved: // the report has it
 	case v.Text == "":
@@ -82,12 +82,11 @@ func (c *conversion) heatKey() {
 	const file = "heat-encryption"
 	c.secrets[file] = []byte(heatDefault)
 	b.sub(`secret "encryption"`).set("from_file", quote(SecretsDir+"/"+file), "Heat's own default: kolla-ansible sets no auth_encryption_key")
-	c.rep.secretNote(fmt.Sprintf("`%s/%s` has Heat's own default of auth_encryption_key, because kolla-ansible sets none: everybody knows it. Without it, Heat could not read what it stored.", SecretsDir, file))
 }
 
 // pullSecret writes the login at the registry in the form of a Secret.
 func (c *conversion) pullSecret(b *block, registry string) {
-	user, password := c.value("docker_registry_username"), c.value("docker_registry_password")
+	user, password := c.value("docker_registry_username"), c.password("docker_registry_password")
 	if user.Text == "" || password.Text == "" {
 		return
 	}
@@ -109,6 +108,9 @@ func (c *conversion) pullSecret(b *block, registry string) {
 
 // passwords says what becomes of the values of passwords.yml.
 func (c *conversion) passwords() {
+	if key, ok := c.secrets["heat-encryption"]; ok && string(key) == heatDefault {
+		c.rep.secretNote(fmt.Sprintf("`%s/heat-encryption` has Heat's own default of auth_encryption_key, because kolla-ansible sets none: everybody knows it. Without it, Heat could not read what it stored.", SecretsDir))
+	}
 	for _, name := range c.Extra.Names() {
 		v := c.Extra[name]
 		if !v.Secret || c.rep.knows(name) || len(v.Texts()) == 0 || strings.Join(v.Texts(), "") == "" {

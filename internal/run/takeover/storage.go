@@ -3,6 +3,7 @@ package takeover
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 
@@ -77,10 +78,11 @@ func (c *conversion) s3() string {
 		{"s3_store_host", "glance_backend_s3_url"}, {"s3_store_bucket", "glance_backend_s3_bucket"},
 		{"s3_store_access_key", "glance_backend_s3_access_key"}, {"s3_store_secret_key", "glance_backend_s3_secret_key"},
 	} {
-		v := c.value(o.variable)
-		expr := quote(v.Text)
+		expr := ""
 		if strings.HasSuffix(o.option, "_key") {
-			expr = c.topSecret("glance-"+strings.ReplaceAll(o.option, "_", "-"), v.Text)
+			expr = c.topSecret("glance-"+o.option, c.password(o.variable).Text)
+		} else {
+			expr = quote(c.text(o.variable))
 		}
 		settings = append(settings, field{o.option, expr})
 		c.carry("glance: stores", o.variable, strings.TrimPrefix(o.variable, "glance_backend_"))
@@ -103,7 +105,7 @@ func (c *conversion) hasBackend() bool {
 func (c *conversion) share() string {
 	for _, name := range []string{"cinder/cinder-volume/nfs_shares", "cinder/nfs_shares", "nfs_shares"} {
 		for line := range strings.Lines(string(c.Config[name])) {
-			if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !ansible.IsExpression(line) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !ansible.IsExpression(line) && !c.leaks(line) {
 				share, _, _ := strings.Cut(line, " ")
 				return share
 			}
@@ -146,9 +148,9 @@ func (c *conversion) cinder() (users []string) {
 		c.carry("cinder: coordination_url", "cinder_coordination_backend")
 	}
 	if storage := c.Inventory.Members("storage"); len(storage) > 0 && !same(storage, c.members("cinder-api", "cinder")) {
-		b.sub(`workload "volume"`).set("role", c.role("storage", storage), "")
+		b.sub(`workload "volume"`).set("role", c.role(storage, "storage", "storage"), "")
 		if len(users) > 1 {
-			b.sub(`workload "backup"`).set("role", c.role("storage", storage), "")
+			b.sub(`workload "backup"`).set("role", c.role(storage, "storage", "storage"), "")
 		}
 	}
 	return users
@@ -195,8 +197,12 @@ func (c *conversion) ceph(users []string) {
 		c.error(at, "Ceph's monitors are not known", "%s has no address in mon_host, or has expressions. Give a file without expressions: copy it from a control node, /etc/kolla/cinder-volume/ceph/%s.conf.", from, cluster)
 		return
 	}
+	if c.leaks(string(conf)) {
+		c.error(at, "A password in Ceph's configuration", "%s contains a value of passwords.yml. Take the line out of a copy of the directory: keys belong into keyrings.", from)
+		return
+	}
 	b := c.doc.block(`service "ceph"`)
-	b.set("external", object(field{"host", quote(string(m[1]))}), from+": mon_host")
+	b.set("external", object(field{"host", quote(string(m[1]))}), path.Join(c.ConfigName, from)+": mon_host")
 	b.set("conf", `file("ceph/ceph.conf")`, "")
 	c.Copies["ceph/ceph.conf"] = append(conf, '\n')
 	var keyrings []field
@@ -211,7 +217,7 @@ func (c *conversion) ceph(users []string) {
 		keyrings = append(keyrings, field{user, fmt.Sprintf("file(%s)", quote(SecretsDir+"/"+name))})
 	}
 	b.set("keyrings", lines(keyrings), "")
-	if v := c.value("cinder_rbd_secret_uuid"); v.Text != "" {
+	if v := c.password("cinder_rbd_secret_uuid"); v.Text != "" {
 		c.secrets["ceph-secret-uuid"] = []byte(v.Text)
 		b.set("secret_uuid", fmt.Sprintf("trimspace(file(%s))", quote(SecretsDir+"/ceph-secret-uuid")), c.place("cinder_rbd_secret_uuid"))
 		c.carry("ceph: secret_uuid, secrets/ceph-secret-uuid", "cinder_rbd_secret_uuid")

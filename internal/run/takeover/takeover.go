@@ -87,8 +87,28 @@ func (c *conversion) error(at hcl.Range, summary, format string, args ...any) {
 	c.diags = append(c.diags, ansible.Error(at, summary, format, args...))
 }
 
-// value returns the value of a variable, or that of kolla-ansible's default.
-func (c *conversion) value(name string) ansible.Value {
+// value returns the value of a variable, or that of kolla-ansible's default, unless it has a password.
+func (c *conversion) value(name string) ansible.Value { return c.plain(c.scope, name) }
+
+// hostValue returns the value that a variable has on a host.
+func (c *conversion) hostValue(host, name string) ansible.Value {
+	return c.plain(c.hostScope(host), name)
+}
+
+func (c *conversion) plain(scope ansible.Scope, name string) ansible.Value {
+	v, _ := scope.Value(name)
+	switch {
+	case v.Unresolved && v.At.Filename != "":
+		c.rep.expression(v.Variable)
+	case v.Secret:
+		c.rep.leave(v.Variable, "It contains a password.", "Write it into the configuration by hand, from a secret.")
+		v.Text, v.Unresolved = "", true
+	}
+	return v
+}
+
+// password returns the value of a variable that goes into a file of SecretsDir.
+func (c *conversion) password(name string) ansible.Value {
 	v, _ := c.scope.Value(name)
 	if v.Unresolved && v.At.Filename != "" {
 		c.rep.expression(v.Variable)
@@ -98,7 +118,14 @@ func (c *conversion) value(name string) ansible.Value {
 
 func (c *conversion) text(name string) string { return c.value(name).Text }
 
-func (c *conversion) on(name string) bool { return c.value(name).Bool() }
+// on reads a switch. If it is an expression, the report says so, and kolla-ansible's default counts.
+func (c *conversion) on(name string) bool {
+	v := c.value(name)
+	if normal, ok := c.rules.defaults()[name]; ok && v.Unresolved {
+		v = c.scope.Expand(normal)
+	}
+	return v.Bool()
+}
 
 // isSet reports whether one of the inputs sets a variable.
 func (c *conversion) isSet(name string) bool {
@@ -107,17 +134,21 @@ func (c *conversion) isSet(name string) bool {
 }
 
 // carry says in the report where variables that are set went.
-func (c *conversion) carry(where string, names ...string) {
+func (c *conversion) carry(where string, names ...string) { c.carryIn(c.scope, where, names...) }
+
+func (c *conversion) carryIn(scope ansible.Scope, where string, names ...string) {
 	for _, name := range names {
-		if v, ok := c.scope.Find(name); ok {
+		if v, ok := scope.Find(name); ok {
 			c.rep.carry(v, where)
 		}
 	}
 }
 
 // place is a comment about the origin of a value.
-func (c *conversion) place(name string) string {
-	v, ok := c.scope.Find(name)
+func (c *conversion) place(name string) string { return placeIn(c.scope, name) }
+
+func placeIn(scope ansible.Scope, name string) string {
+	v, ok := scope.Find(name)
 	if !ok || v.At.Filename == "" {
 		return "default of kolla-ansible: " + name
 	}
@@ -200,15 +231,16 @@ func (c *conversion) variables() {
 		if !c.isSet(row.Variable) && !row.Always {
 			continue
 		}
-		v := c.value(row.Variable)
+		v, _ := c.scope.Value(row.Variable)
 		expr, problem := row.expression(v)
 		target := strings.Split(row.To, "/")
 		switch {
-		case v.Unresolved: // the report has it
+		case v.Unresolved:
+			c.rep.leave(v.Variable, notKnown, fmt.Sprintf("Set it by hand (%s).", row.where()))
 		case v.Secret:
-			c.rep.leave(v.Variable, "It contains a password.", "Set it by hand, from a secret.")
+			c.rep.leave(v.Variable, "It contains a password.", fmt.Sprintf("Set it by hand, from a secret (%s).", row.where()))
 		case problem != "":
-			c.rep.leave(v.Variable, problem, "Set "+row.To+" by hand.")
+			c.rep.leave(v.Variable, problem, fmt.Sprintf("Set it by hand (%s).", row.where()))
 		case expr == "" || !c.place4(target, expr, c.place(row.Variable)):
 			c.rep.leave(v.Variable, "Nothing that is declared reads it.", "Nothing.")
 		default:
@@ -224,7 +256,7 @@ func (c *conversion) place4(target []string, expr, comment string) bool {
 		c.doc.block("cloud "+quote(c.Name)).set(target[1], expr, comment)
 	case "service":
 		b := c.doc.find("service " + quote(target[1]))
-		if b == nil {
+		if b == nil || b.has("external") {
 			return false
 		}
 		b.set(target[2], expr, comment)

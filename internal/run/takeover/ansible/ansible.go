@@ -151,7 +151,7 @@ func parse(name string, source []byte) (*yaml3.Node, hcl.Diagnostics) {
 	documents, mistakes := yaml.Documents(source)
 	var diags hcl.Diagnostics
 	for _, m := range mistakes {
-		diags = append(diags, Error(lineOf(name, m.Range.Start.Line), "Unreadable YAML", "%s", m.Message))
+		diags = append(diags, unreadable(name, m))
 	}
 	if len(documents) > 1 {
 		diags = append(diags, Error(lineOf(name, documents[1].Line.Start.Line), "More than one YAML document", "The file may have one document. Remove the line with --- above."))
@@ -160,20 +160,30 @@ func parse(name string, source []byte) (*yaml3.Node, hcl.Diagnostics) {
 		return nil, diags
 	}
 	if err := documents[0].CheckKeys(); err != nil {
-		return nil, hcl.Diagnostics{Error(lineOf(name, err.Range.Start.Line), "Unreadable YAML", "%s", err.Message)}
+		return nil, hcl.Diagnostics{unreadable(name, err)}
 	}
 	var root yaml3.Node
-	if err := yaml3.Unmarshal(source, &root); err != nil || len(root.Content) != 1 {
-		if _, err := documents[0].Decode(); err != nil {
-			return nil, hcl.Diagnostics{Error(lineOf(name, err.Range.Start.Line), "Unreadable YAML", "%s", err.Message)}
+	if err := yaml3.Unmarshal(source, &root); err == nil && len(root.Content) == 1 {
+		if diags := check(name, root.Content[0], 0); diags.HasErrors() {
+			return nil, diags
 		}
-		return nil, hcl.Diagnostics{Error(lineOf(name, 1), "Unreadable YAML", "The file is not YAML.")}
 	}
-	top := root.Content[0]
-	if top.Kind != yaml3.MappingNode {
-		return nil, hcl.Diagnostics{Error(lineOf(name, max(1, top.Line)), "Unreadable YAML", "The file has to be a map: NAME: VALUE.")}
+	if _, err := documents[0].Decode(); err != nil {
+		return nil, hcl.Diagnostics{unreadable(name, err)}
 	}
-	return top, check(name, top, 0)
+	if len(root.Content) != 1 || root.Content[0].Kind != yaml3.MappingNode {
+		return nil, hcl.Diagnostics{Error(lineOf(name, 1), "Unreadable YAML", "The file has to be a map: NAME: VALUE.")}
+	}
+	return root.Content[0], nil
+}
+
+// unreadable is a mistake in a file. What begins with * may be a password without quotes.
+func unreadable(name string, m *yaml.Error) *hcl.Diagnostic {
+	message := m.Message
+	if strings.Contains(message, "anchor") {
+		message = "an alias has no anchor. A value that begins with * needs quotes"
+	}
+	return Error(lineOf(name, max(1, m.Range.Start.Line)), "Unreadable YAML", "%s%s.", strings.ToUpper(message[:1]), message[1:])
 }
 
 // check reports encrypted values and aliases, and nesting without end.
