@@ -163,10 +163,11 @@ func (c *conversion) option(a *ini.Assignment, targets, held []string) {
 		case a.Section == "DEFAULT" && a.Key == "auth_encryption_key" && strings.HasPrefix(targets[0], "heat:"):
 			c.secrets["heat-encryption"] = []byte(plain)
 			c.doc.block(`service "heat"`).sub(`secret "encryption"`).set("from_file", quote(SecretsDir+"/heat-encryption"), comment)
+			c.rep.secretNote(fmt.Sprintf("`%s/heat-encryption` has option auth_encryption_key (%s).", SecretsDir, comment))
 			return
 		case plain != value || c.isSecret(a.Key, value):
 			exprs[i] = c.topSecret(strings.TrimPrefix(service, "*")+"-"+a.Key, plain)
-			c.rep.secretNote(fmt.Sprintf("`%s` has option %s of [%s] (%s).", strings.TrimSuffix(strings.TrimPrefix(exprs[i], "secret."), ".value"), a.Key, a.Section, comment))
+			c.rep.secretNote(fmt.Sprintf("`%s/%s` has option %s of [%s] (%s).", SecretsDir, strings.TrimSuffix(strings.TrimPrefix(exprs[i], "secret."), ".value"), a.Key, a.Section, comment))
 		case strings.Contains(value, "\n"):
 			exprs[i] = quote(value)
 		default:

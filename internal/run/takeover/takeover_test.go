@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/run/takeover"
@@ -17,7 +18,7 @@ import (
 )
 
 // cloud writes the files of a small cloud, and imports it.
-func cloud(t *testing.T, globals, passwords string, overrides map[string]string) takeover.Result {
+func cloud(t *testing.T, globals, passwords string, overrides map[string]string) (takeover.Result, hcl.Diagnostics) {
 	t.Helper()
 	dir := t.TempDir()
 	all := map[string]string{"hosts": "[control]\nc1\nc2\n[network]\nc1\n[compute]\nn1\n[storage]\nc1\n", "globals.yml": globals, "passwords.yml": passwords}
@@ -39,11 +40,20 @@ func cloud(t *testing.T, globals, passwords string, overrides map[string]string)
 	if err != nil || diags.HasErrors() {
 		t.Fatal(err, diags)
 	}
-	result, diags := takeover.Convert(in, takeover.Options{Name: "c"})
-	if diags.HasErrors() {
-		t.Fatal(diags)
+	return takeover.Convert(in, takeover.Options{Name: "c"})
+}
+
+// leak returns the first file or message that has a text.
+func leak(result takeover.Result, diags hcl.Diagnostics, hidden string) string {
+	if strings.Contains(diags.Error(), hidden) {
+		return diags.Error()
 	}
-	return result
+	for _, f := range result.Files {
+		if !f.Secret && strings.Contains(string(f.Content), hidden) {
+			return f.Path
+		}
+	}
+	return ""
 }
 
 const minimal = "openstack_release: \"2025.1\"\nkolla_internal_vip_address: 192.0.2.10\nneutron_plugin_agent: ovn\n"
@@ -82,6 +92,7 @@ func TestPasswordsStay(t *testing.T) {
 		"heat/heat-engine.conf": "[DEFAULT]\na = {{ nova_database_password }}\n",
 	}
 	slices.Sort(variables)
+	converted := 0
 	for _, name := range slices.Compact(variables) {
 		if strings.Contains(minimal, name+":") {
 			continue
@@ -93,26 +104,31 @@ func TestPasswordsStay(t *testing.T) {
 					globals += on + ": yes\n"
 				}
 			}
-			result := cloud(t, globals, text, overrides)
-			for _, f := range result.Files {
-				if !f.Secret && strings.Contains(string(f.Content), hidden) {
-					t.Errorf("%s = %s: %s has the value", name, value, f.Path)
-				}
+			result, diags := cloud(t, globals, text, overrides)
+			if place := leak(result, diags, hidden); place != "" {
+				t.Errorf("%s = %s: the value is in %s", name, value, place)
+			}
+			if !diags.HasErrors() {
+				converted++
 			}
 		}
 	}
 	// Also if the password file itself sets what is no password.
-	result := cloud(t, minimal, text+"openstack_region_name: "+hidden+"\nkolla_external_fqdn: "+hidden+"\n", nil)
-	for _, f := range result.Files {
-		if !f.Secret && strings.Contains(string(f.Content), hidden) {
-			t.Errorf("%s has the value", f.Path)
-		}
+	result, diags := cloud(t, minimal, text+"openstack_region_name: "+hidden+"\nkolla_external_fqdn: "+hidden+"\n", nil)
+	if place := leak(result, diags, hidden); place != "" || diags.HasErrors() {
+		t.Errorf("the value is in %q: %v", place, diags)
+	}
+	if converted < 150 {
+		t.Errorf("only %d clouds were converted", converted)
 	}
 }
 
-// TestMembers checks the numbers of members: RabbitMQ and MariaDB take one, three or five.
-func TestMembers(t *testing.T) {
-	result := cloud(t, minimal, "a:\n", nil)
+// TestQuorums checks the numbers of members: RabbitMQ and MariaDB take one, three or five.
+func TestQuorums(t *testing.T) {
+	result, diags := cloud(t, minimal, "a:\n", nil)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
 	for _, f := range result.Files {
 		switch text := string(f.Content); f.Path {
 		case "cloud.hcl":
@@ -129,8 +145,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestReleases checks that the table of distributions has all releases.
-func TestReleases(t *testing.T) {
+// TestDistributions checks that the table of distributions has all releases.
+func TestDistributions(t *testing.T) {
 	var m struct{ Distros map[string]map[string]string }
 	source, err := os.ReadFile("mapping.yaml")
 	if err != nil || yaml.Unmarshal(source, &m) != nil {
