@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/present/view"
 	"kolla.openstack.org/kolla/internal/run/takeover"
 )
 
@@ -83,7 +84,8 @@ decrypted before.`,
 			if err := writeImport(c.String("out"), result.Files); err != nil {
 				return err
 			}
-			return tellImport(s, c.String("out"), result)
+			tellImport(s, s.Printer(c), c.String("out"), result)
+			return nil
 		},
 	}
 }
@@ -170,13 +172,16 @@ func writeImport(out string, made []takeover.File) (err error) {
 }
 
 // tellImport says what was written, and what is in the way.
-func tellImport(s command.Streams, out string, result takeover.Result) error {
-	foreign.Fprintf(s.Out, "Wrote %s: cloud.hcl, report.md and %s in %s.\n", out, words.Count(result.Secrets, "secret file"), filepath.Join(out, takeover.SecretsDir))
-	foreign.Fprintf(s.Out, "%s of the old cloud carry over, %s. Read %s first.\n",
+func tellImport(s command.Streams, printer *view.Printer, out string, result takeover.Result) {
+	tell := func(format string, args ...any) {
+		fmt.Fprintln(s.Out, printer.Out.Prose(foreign.Text(fmt.Sprintf(format, args...)), 0))
+	}
+	tell("Wrote %s: cloud.hcl, report.md and %s in %s.", out, words.Count(result.Secrets, "secret file"), filepath.Join(out, takeover.SecretsDir))
+	tell("%s of the old cloud carry over, %s. Read %s first.",
 		words.Count(result.Carried, "setting"), words.Plural(result.Left, "one does not", fmt.Sprintf("%d do not", result.Left)), filepath.Join(out, "report.md"))
 	for _, blocker := range result.Blockers {
-		foreign.Fprintf(s.Out, "\nIn the way: %s\n", blocker)
+		fmt.Fprintln(s.Out)
+		tell("In the way: %s", blocker)
 	}
-	foreign.Fprintf(s.Out, "\nNext:\n\n  kolla -chdir=%s validate\n  kolla -chdir=%s plan\n", out, out)
-	return nil
+	foreign.Fprintf(s.Out, "\nNext:\n\n  kolla -chdir=%s validate\n  kolla -chdir=%s plan\n", foreign.Word(out), foreign.Word(out))
 }

@@ -60,15 +60,16 @@ type conversion struct {
 	config  settings
 	secrets map[string][]byte // by the name of the file in SecretsDir
 	roles   map[string][]string
-	order   []string // of roles
-	known   []string // values of passwords
+	order   []string                 // of roles
+	known   []string                 // values of passwords
+	scopes  map[string]ansible.Scope // of hosts
 }
 
 // Convert translates a cloud. Diagnostics name the lines of the inputs.
 func Convert(in *Input, options Options) (Result, hcl.Diagnostics) {
 	c := &conversion{
 		Input: in, Options: options, rules: rules(), doc: &document{}, rep: newReport(), config: settings{},
-		secrets: map[string][]byte{}, roles: map[string][]string{}, known: in.secretValues(),
+		secrets: map[string][]byte{}, roles: map[string][]string{}, scopes: map[string]ansible.Scope{}, known: in.secretValues(),
 	}
 	c.scope = c.cloudScope()
 	for _, step := range []func(){c.checkHosts, c.cloud, c.exposure, c.services, c.storage, c.hypervisors, c.variables, c.overrides, c.passwords} {
@@ -167,7 +168,10 @@ func (c *conversion) cloudScope() ansible.Scope {
 }
 
 func (c *conversion) hostScope(host string) ansible.Scope {
-	return ansible.Scope{c.Extra, c.Inventory.HostVars(host), c.rules.defaults()}
+	if c.scopes[host] == nil {
+		c.scopes[host] = ansible.Scope{c.Extra, c.Inventory.HostVars(host), c.rules.defaults()}
+	}
+	return c.scopes[host]
 }
 
 // cloud writes the cloud block.

@@ -20,6 +20,9 @@ type Inventory struct {
 	Hosts  map[string]*Host
 	Groups map[string]*Group
 	order  []string // of hosts
+
+	members map[string][]string // hosts of each group and of its children
+	groups  map[string][]string // groups of each host
 }
 
 // Host is a host with the variables of its line.
@@ -48,7 +51,7 @@ const (
 )
 
 // maxHosts limits the hosts that a range makes.
-const maxHosts = 20_000
+const maxHosts = 10_000
 
 // ReadInventory reads an inventory in the INI format of Ansible or in YAML. The name of the file
 // decides: YAML ends in .yml, .yaml or .json.
@@ -68,21 +71,41 @@ func ReadInventory(name string, source []byte) (*Inventory, hcl.Diagnostics) {
 	if !r.diags.HasErrors() {
 		r.checkChildren()
 	}
+	if !r.diags.HasErrors() {
+		in.resolve()
+	}
 	return in, r.diags
 }
 
 // Members returns the hosts of a group and of its children, in the order of the inventory.
 func (in *Inventory) Members(group string) []string {
-	found := map[string]bool{}
 	if group == allGroup {
-		return slices.Clone(in.order)
+		return in.order
 	}
-	for _, name := range in.below(group) {
-		for _, host := range in.Groups[name].Hosts {
-			found[host] = true
+	return in.members[group]
+}
+
+// resolve notes which host is in which group.
+func (in *Inventory) resolve() {
+	in.members, in.groups = map[string][]string{}, map[string][]string{}
+	place := map[string]int{}
+	for i, host := range in.order {
+		place[host] = i
+	}
+	for _, group := range slices.Sorted(maps.Keys(in.Groups)) {
+		found := map[string]bool{}
+		for _, name := range in.below(group) {
+			for _, host := range in.Groups[name].Hosts {
+				found[host] = true
+			}
+		}
+		in.members[group] = slices.SortedFunc(maps.Keys(found), func(a, b string) int { return place[a] - place[b] })
+		for host := range found {
+			if group != allGroup && group != ungrouped {
+				in.groups[host] = append(in.groups[host], group)
+			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(in.order), func(host string) bool { return !found[host] })
 }
 
 // below returns a group and all groups in it.
@@ -104,15 +127,7 @@ func (in *Inventory) below(group string) []string {
 }
 
 // GroupsOf returns the groups that a host is in, itself or by their children, sorted.
-func (in *Inventory) GroupsOf(host string) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(in.Groups)) {
-		if name != allGroup && name != ungrouped && slices.Contains(in.Members(name), host) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
+func (in *Inventory) GroupsOf(host string) []string { return slices.Clone(in.groups[host]) }
 
 // HostVars returns the variables of a host: its own win over those of its groups, and those of a
 // group over those of the groups around it. Groups at the same depth come in alphabetical order.
