@@ -58,6 +58,11 @@ func (b *block) has(name string) bool {
 	return slices.ContainsFunc(b.attributes, func(a attribute) bool { return a.name == name })
 }
 
+// hasBlock reports whether there is a block inside.
+func (b *block) hasBlock(head string) bool {
+	return slices.ContainsFunc(b.blocks, func(inner *block) bool { return inner.head == head })
+}
+
 // set sets an argument.
 func (b *block) set(name, expr, comment string) {
 	i := slices.IndexFunc(b.attributes, func(a attribute) bool { return a.name == name })

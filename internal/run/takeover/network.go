@@ -64,6 +64,7 @@ func (c *conversion) haproxy(b *block, vip string) {
 		b.set("mode", quote("nodeport"), c.place("enable_haproxy"))
 		b.set("nodes", c.role(hosts, "edge", "network", "control"), "")
 		c.carry("exposure: mode", "enable_haproxy", "enable_keepalived")
+		c.ownBalancer = true
 		c.rep.decide("Clients reach services at node ports of the nodes in the exposure. `kolla exposure haproxy` prints the configuration of a load balancer that has the VIP and the usual ports.")
 		return
 	}

@@ -198,6 +198,13 @@ func (c *conversion) services() {
 		}
 	}
 	c.heatKey()
+	if b := c.doc.find(`service "horizon"`); b != nil && c.ownBalancer {
+		port := "80"
+		if c.doc.block(`exposure "public"`).hasBlock("tls") {
+			port = "443"
+		}
+		b.sub(`port "web"`).set("public", port, "as in kolla-ansible")
+	}
 }
 
 // externalDatabase describes a MariaDB that kolla-ansible did not deploy either.

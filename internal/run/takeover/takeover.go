@@ -60,9 +60,11 @@ type conversion struct {
 	config  settings
 	secrets map[string][]byte // by the name of the file in SecretsDir
 	roles   map[string][]string
-	order   []string                 // of roles
-	known   []string                 // values of passwords
-	scopes  map[string]ansible.Scope // of hosts
+	order   []string // of roles
+	known   []string // values of passwords
+	// ownBalancer says that a load balancer outside of the cluster has the VIP.
+	ownBalancer bool
+	scopes      map[string]ansible.Scope // of hosts
 }
 
 // Convert translates a cloud. Diagnostics name the lines of the inputs.

@@ -68,9 +68,7 @@ func ReadInventory(name string, source []byte) (*Inventory, hcl.Diagnostics) {
 	default:
 		r.ini(string(source))
 	}
-	if !r.diags.HasErrors() {
-		r.checkChildren()
-	}
+	r.checkChildren()
 	if !r.diags.HasErrors() {
 		in.resolve()
 	}
