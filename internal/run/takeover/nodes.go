@@ -46,6 +46,9 @@ func (c *conversion) checkHosts() {
 		if node := c.node(host); !nodeName.MatchString(node) {
 			c.error(h.At, "No name of a node", "%q cannot be the name of a node of Kubernetes. Say how the node is named there: -node=%s=NAME.", node, host)
 		}
+		if c.node(host) == "localhost" {
+			c.rep.block("Host \"localhost\" is no name of a node. Import again with the name of its node in Kubernetes: -node=localhost=NAME.")
+		}
 		v := c.hostValue(host, "ansible_host")
 		if first, twice := addresses[v.Text]; twice && v.Text != "" && c.node(first) != c.node(host) {
 			c.error(v.At, "Two hosts with one address", "Hosts %q and %q have the same ansible_host. Give the machine one name in all groups.", first, host)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -154,7 +155,7 @@ func (r *reader) inventoryVars(in *ansible.Inventory, dir string) {
 	} {
 		found := map[string][]byte{}
 		r.directory("", filepath.Join(dir, kind), found)
-		for _, name := range slices.Sorted(mapKeys(found)) {
+		for _, name := range slices.Sorted(maps.Keys(found)) {
 			owner, _, nested := strings.Cut(name, "/")
 			if ext := filepath.Ext(name); !slices.Contains([]string{"", ".yml", ".yaml", ".json"}, ext) {
 				continue

@@ -2,7 +2,6 @@ package takeover
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -11,8 +10,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/run/takeover/ansible"
 )
-
-func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
 // report collects what becomes of the parts of the old cloud. It has names and places, never a value.
 type report struct {

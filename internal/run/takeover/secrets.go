@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-
-	"kolla.openstack.org/kolla/internal/run/takeover/ansible"
 )
 
 // secretName matches names of variables and options whose values are secrets.
@@ -133,10 +131,10 @@ func (c *conversion) isSecret(option, value string) bool {
 		!strings.HasPrefix(value, "/") && !slices.Contains([]string{"true", "false"}, strings.ToLower(value))
 }
 
-// at returns the place of the first variable that is set.
-func (d *document) at(c *conversion, names ...string) hcl.Range {
-	for _, name := range names {
-		if v, ok := c.scope.Find(name); ok && v.At.Filename != "" && (ansible.Value{Variable: v, Text: c.text(name)}).Bool() {
+// at returns the place of the first switch that is on, or else the file of the variables.
+func (c *conversion) at(switches ...string) hcl.Range {
+	for _, name := range switches {
+		if v := c.value(name); v.At.Filename != "" && v.Bool() {
 			return v.At
 		}
 	}

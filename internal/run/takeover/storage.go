@@ -171,7 +171,7 @@ var monitor = regexp.MustCompile(`(?m)^[ \t]*mon[_ ]host[ \t]*=[^0-9A-Za-z\n]*(?
 // ceph writes the service for a Ceph that exists, with its keyrings as secrets.
 func (c *conversion) ceph(users []string) {
 	cluster := c.text("ceph_cluster")
-	at := c.doc.at(c, glanceCeph, cinderCeph, novaCeph)
+	at := c.at(glanceCeph, cinderCeph, novaCeph)
 	conf, from := []byte(nil), ""
 	for _, name := range []string{"cinder", "glance", "nova"} {
 		name += "/" + cluster + ".conf"

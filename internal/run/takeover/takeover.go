@@ -247,7 +247,7 @@ func (c *conversion) variables() {
 			c.rep.leave(v.Variable, "It contains a password.", fmt.Sprintf("Set it by hand, from a secret (%s).", row.where()))
 		case problem != "":
 			c.rep.leave(v.Variable, problem, fmt.Sprintf("Set it by hand (%s).", row.where()))
-		case expr == "" || !c.place4(target, expr, c.place(row.Variable)):
+		case expr == "" || !c.put(target, expr, c.place(row.Variable)):
 			c.rep.leave(v.Variable, "Nothing that is declared reads it.", "Nothing.")
 		default:
 			c.carry(row.where(), row.Variable)
@@ -255,8 +255,8 @@ func (c *conversion) variables() {
 	}
 }
 
-// place4 puts a value at its target; false if there is no such service.
-func (c *conversion) place4(target []string, expr, comment string) bool {
+// put puts a value at its target; false if there is no such service.
+func (c *conversion) put(target []string, expr, comment string) bool {
 	switch target[0] {
 	case "cloud":
 		c.doc.block("cloud "+quote(c.Name)).set(target[1], expr, comment)
