@@ -2,6 +2,7 @@ package takeover
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -49,14 +50,14 @@ func (c *conversion) glance() (users []string) {
 		stores = append(stores, field{"file", object(field{"type", quote("file")})})
 	}
 	if c.on(glanceCeph) {
-		preferred = "rbd"
-		stores = append(stores, field{"rbd", object(field{"type", quote("rbd")}, field{"pool", quote(c.text("ceph_glance_pool_name"))})})
+		pools := c.pools("glance_ceph_backends", "rbd", "ceph_glance_pool_name")
+		stores, preferred = append(stores, pools...), pools[0].name
 		user := c.text("ceph_glance_user")
 		users = append(users, user)
 		if user != "glance" {
 			b.set("ceph_user", quote(user), c.place("ceph_glance_user"))
 		}
-		c.carry("glance: stores", glanceCeph, "ceph_glance_pool_name")
+		c.carry("glance: stores", glanceCeph, "ceph_glance_pool_name", "glance_ceph_backends")
 		c.carry("glance: ceph_user", "ceph_glance_user")
 	}
 	if c.on("glance_backend_s3") {
@@ -69,6 +70,39 @@ func (c *conversion) glance() (users []string) {
 		b.set("default_store", quote(preferred), "")
 	}
 	return users
+}
+
+// pools returns the stores or backends of type rbd: those of a list, or else one of a name with the pool
+// in a variable. A list may have some in other clusters of Ceph.
+func (c *conversion) pools(list, name, pool string) []field {
+	rbd := func(pool string) string { return object(field{"type", quote("rbd")}, field{"pool", quote(pool)}) }
+	var out []field
+	v, _ := c.scope.Find(list)
+	elements, _ := v.Elements()
+	for _, e := range elements {
+		text := func(field string) string {
+			f, _ := e.Field(field)
+			value := c.scope.Expand(f)
+			if value.Secret {
+				return ""
+			}
+			return value.Text
+		}
+		enabled, isSet := e.Field("enabled")
+		switch {
+		case isSet && !c.scope.Expand(enabled).Bool():
+		case text("name") == "" || text("pool") == "":
+			c.rep.block(fmt.Sprintf("%s (%s:%d) has an element whose name or pool is an expression: write it by hand.", list, e.At.Filename, e.At.Start.Line))
+		case cmp.Or(text("cluster"), c.text("ceph_cluster")) != c.text("ceph_cluster"):
+			c.rep.block(fmt.Sprintf("%s in %s is in another cluster of Ceph, and kolla reads one ceph.conf. Its images or volumes do not carry over.", text("name"), list))
+		default:
+			out = append(out, field{text("name"), rbd(text("pool"))})
+		}
+	}
+	if len(out) == 0 {
+		return []field{{name, rbd(c.text(pool))}}
+	}
+	return out
 }
 
 // s3 returns the store of images in S3.
@@ -123,9 +157,9 @@ func (c *conversion) cinder() (users []string) {
 	}
 	var backends []field
 	if c.on(cinderCeph) {
-		backends = append(backends, field{c.text("cinder_backend_ceph_name"), object(field{"type", quote("rbd")}, field{"pool", quote(c.text("ceph_cinder_pool_name"))})})
+		backends = append(backends, c.pools("cinder_ceph_backends", c.text("cinder_backend_ceph_name"), "ceph_cinder_pool_name")...)
 		users = append(users, "cinder")
-		c.carry("cinder: backends", cinderCeph, "cinder_backend_ceph_name", "ceph_cinder_pool_name")
+		c.carry("cinder: backends", cinderCeph, "cinder_backend_ceph_name", "ceph_cinder_pool_name", "cinder_ceph_backends")
 		c.cephUser("ceph_cinder_user", "cinder")
 	}
 	if c.on(cinderNFS) && c.share() != "" {
