@@ -156,7 +156,8 @@ func FuzzInventory(f *testing.F) {
 			return
 		}
 		for group := range in.Groups {
-			for _, host := range in.Members(group) {
+			members := in.Members(group)
+			for _, host := range members[:min(100, len(members))] {
 				if in.Hosts[host] == nil || group != "all" && group != "ungrouped" && !slices.Contains(in.GroupsOf(host), group) {
 					t.Fatalf("host %q of group %q", host, group)
 				}
