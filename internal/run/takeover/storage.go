@@ -109,8 +109,10 @@ func (c *conversion) pools(list, name, pool string) []field {
 func (c *conversion) s3() string {
 	settings := []field{}
 	for _, o := range []struct{ option, variable string }{
-		{"s3_store_host", "glance_backend_s3_url"}, {"s3_store_bucket", "glance_backend_s3_bucket"},
-		{"s3_store_access_key", "glance_backend_s3_access_key"}, {"s3_store_secret_key", "glance_backend_s3_secret_key"},
+		{"s3_store_host", "glance_backend_s3_url"},
+		{"s3_store_bucket", "glance_backend_s3_bucket"},
+		{"s3_store_access_key", "glance_backend_s3_access_key"},
+		{"s3_store_secret_key", "glance_backend_s3_secret_key"},
 	} {
 		expr := ""
 		if strings.HasSuffix(o.option, "_key") {
@@ -211,16 +213,15 @@ func (c *conversion) ceph(users []string) {
 		name += "/" + cluster + ".conf"
 		content := bytes.TrimSpace(c.Config[name])
 		switch {
-		case content == nil || len(content) == 0:
+		case len(content) == 0:
+			continue
 		case conf == nil:
 			conf, from = content, name
 		case !bytes.Equal(conf, content):
 			c.rep.file(name, fmt.Sprintf("It differs from %s, and all services of kolla read the same.", from), "Compare the files. To give a service another one, put it into config/"+name+".")
 			continue
 		}
-		if content != nil {
-			c.rep.carryFile(name, "ceph: conf")
-		}
+		c.rep.carryFile(name, "ceph: conf")
 	}
 	m := monitor.FindSubmatch(conf)
 	switch {
