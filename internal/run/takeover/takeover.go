@@ -190,7 +190,7 @@ func (c *conversion) cloud() {
 		c.error(at, "The release is not known", "openstack_release is not set, so it is the release of the installed kolla-ansible. Say which: -release=%s.", known[len(known)-1])
 		return
 	case !slices.Contains(known, c.release):
-		c.error(at, "kolla does not know the release", "kolla deploys %s, and this cloud has %q. Upgrade the cloud with kolla-ansible first. If only the name is another one, give the release: -release=%s.",
+		c.error(at, "Unknown release", "kolla deploys %s, and this cloud has %q. Upgrade the cloud with kolla-ansible first. If only the name is another one, give the release: -release=%s.",
 			words.All(known), c.release, known[len(known)-1])
 		return
 	}
@@ -200,7 +200,7 @@ func (c *conversion) cloud() {
 	distro := c.text("kolla_base_distro")
 	version := cmp.Or(c.text("kolla_base_distro_version"), c.rules.Distros[c.release][distro])
 	if version == "" {
-		c.error(c.value("kolla_base_distro").At, "kolla does not know the distribution", "Kolla's images for %s are built on %s.", c.release, words.All(slices.Sorted(maps.Keys(c.rules.Distros[c.release]))))
+		c.error(c.value("kolla_base_distro").At, "Unknown distribution", "Kolla's images for %s are built on %s.", c.release, words.All(slices.Sorted(maps.Keys(c.rules.Distros[c.release]))))
 		return
 	}
 	b.set("distro", quote(distro+"-"+version), c.place("kolla_base_distro"))
