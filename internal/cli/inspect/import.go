@@ -129,7 +129,7 @@ func checkNew(out string) error {
 	case err == nil:
 		return failure.New(out+" exists already", "kolla import overwrites nothing. Choose a new directory with -out, or move this one away.")
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("look at %s: %w", out, err)
+		return fmt.Errorf("write %s: %w", out, err)
 	}
 	return nil
 }

@@ -74,11 +74,16 @@ func Convert(in *Input, options Options) (Result, hcl.Diagnostics) {
 		secrets: map[string][]byte{}, roles: map[string][]string{}, scopes: map[string]ansible.Scope{}, known: in.secretValues(),
 	}
 	c.scope = c.cloudScope()
-	for _, step := range []func(){c.checkHosts, c.cloud, c.exposure, c.services, c.storage, c.hypervisors, c.variables, c.overrides, c.passwords} {
-		step()
-	}
-	if c.diags.HasErrors() {
-		return Result{}, c.diags
+	for _, steps := range [][]func(){
+		{c.checkHosts, c.cloud}, // the others need hosts
+		{c.exposure, c.services, c.storage, c.hypervisors, c.variables, c.overrides, c.passwords},
+	} {
+		for _, step := range steps {
+			step()
+		}
+		if c.diags.HasErrors() {
+			return Result{}, c.diags
+		}
 	}
 	c.addRoles()
 	c.addConfig()
