@@ -123,7 +123,7 @@ test-nodes: devcluster images
 
 test-cloud: build images
 	@$(MAKE) --no-print-directory image IMAGE_TARGETS=linux/$$(go env GOARCH)
-	KOLLA_REAL=1 go test -count=1 -v -timeout 60m -run "TestCloud|TestVIP|TestValkey|TestHelm" ./internal/dev/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run "TestCloud|TestVIP|TestValkey|TestHelm|TestOperator" ./internal/dev/realcloud
 
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 110m -run "TestServices|TestOVNCluster|TestShapes|TestBackup|TestRestore" ./internal/dev/realcloud
@@ -193,7 +193,7 @@ vulnerabilities: ## look for known vulnerabilities in what bin/kolla is made of;
 	@internal/dev/tools/vulnerabilities
 
 golden: devcluster ## write golden files, the references and the notices anew
-	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/haproxy ./internal/present/drift ./internal/present/view ./internal/cli ./internal/cli/notices ./internal/dev/tempest -update
+	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/openstack/options ./providers/haproxy ./internal/present/drift ./internal/present/view ./internal/cli ./internal/cli/notices ./internal/dev/tempest -update
 
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@for package in $$(go list $(PACKAGES)); do \

@@ -213,6 +213,7 @@ func assess(inv *inventory.Inventory, d decisions, removed removal.Result) (*pla
 			actions[i].Values = values[i]
 		}
 	}
+	checksFirst(actions)
 	actions, err := plans.InOrder(actions)
 	if err != nil {
 		return nil, err

@@ -101,6 +101,11 @@ const (
 	// AnnotationBackup is on StatefulSets. It contains the commands that save their data and bring
 	// them back: a Backup in JSON.
 	AnnotationBackup = "kolla.openstack.org/backup"
+	// AnnotationDataVersion is on workloads whose program converts its data when it starts; see
+	// DataVersion.
+	AnnotationDataVersion = "kolla.openstack.org/data-version"
+	// AnnotationFollows is on pods that start once more when others run new images: the releases of these.
+	AnnotationFollows = "kolla.openstack.org/follows"
 	// AnnotationRevision is on Secrets from which other Secrets are derived. It names their
 	// current values without revealing them. The names of the derived Secrets depend on it.
 	AnnotationRevision = "kolla.openstack.org/revision"
@@ -130,6 +135,10 @@ type Object struct {
 	Family addrs.Object `json:"family,omitzero"`
 	// DependsOn are the objects that must be ready before this one is written.
 	DependsOn []addrs.Object `json:"depends_on,omitempty"`
+	// Stage is the part of an upgrade in which the object changes, one of configs.Stages; empty: it changes as soon as
+	// anything needs it. While a Job of the stage "checks" has to run, a plan changes nothing before it but what the Job
+	// itself needs.
+	Stage string `json:"stage,omitempty"`
 	// Partial: kolla owns some fields of an object that it did not make, such as the labels of
 	// a Node. It never creates or deletes the object. A delete action only gives up the fields.
 	Partial bool `json:"partial,omitempty"`

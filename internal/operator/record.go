@@ -139,10 +139,14 @@ func (w *work) supersede(ctx context.Context, but, why string) error {
 	return nil
 }
 
-// prune deletes the oldest plans, and their Secrets with them.
+// prune deletes the oldest plans, and their Secrets with them. The plan that a person approved stays: an apply that was
+// interrupted goes on with it.
 func (w *work) prune(ctx context.Context, all []v1alpha1.CloudPlan) error {
 	limit := max(int(w.cloud.Spec.History), 1)
 	for i := range max(0, len(all)-limit) {
+		if all[i].Spec.Digest == w.cloud.Spec.ApprovedPlan {
+			continue
+		}
 		if err := w.Client.Delete(ctx, &all[i], client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete CloudPlan %s: %w", all[i].Name, err)
 		}
@@ -190,23 +194,19 @@ func (w *work) question(ctx context.Context, l *look, record *v1alpha1.CloudPlan
 	if err != nil || len(all) < 2 {
 		return q
 	}
-	// The plan before this one was allowed, and its apply is not complete: this one is the rest of it.
+	// A plan before this one was allowed, and neither its apply nor those that went on with it were complete:
+	// this one may be the rest of it. Other kinds of approval decide by themselves.
 	i := slices.IndexFunc(all, func(p v1alpha1.CloudPlan) bool { return p.Name == record.Name })
-	for i--; i >= 0; i-- {
-		switch all[i].Status.Phase {
-		case v1alpha1.Superseded, v1alpha1.Refused:
+	for i--; i >= 0 && all[i].Status.Phase != v1alpha1.Applied; i-- {
+		if all[i].Status.Phase != v1alpha1.Failed || all[i].Spec.Digest != w.cloud.Spec.ApprovedPlan {
 			continue
-		case v1alpha1.Failed:
-			if all[i].Spec.Digest != w.cloud.Spec.ApprovedPlan {
-				return q // other kinds of approval decide by themselves
-			}
-			data, err := ReadParts(ctx, w.Reader, w.cloud.Namespace, all[i].Spec.Secret)
-			if err != nil || data == nil {
-				return q
-			}
-			allowed, err := plans.Read(data[KeyPlan])
-			q.resumes = err == nil && approval.Covers(allowed, l.made.Plan)
 		}
+		data, err := ReadParts(ctx, w.Reader, w.cloud.Namespace, all[i].Spec.Secret)
+		if err != nil || data == nil {
+			return q
+		}
+		allowed, err := plans.Read(data[KeyPlan])
+		q.resumes = err == nil && approval.Covers(allowed, l.made.Plan)
 		return q
 	}
 	return q

@@ -18,6 +18,8 @@ type Service struct {
 	Name       string
 	Definition string
 	DefinedAt  hcl.Range // the definition
+	// Stage is the part of an upgrade in which the service changes: one of Stages but the first.
+	Stage string
 	// External: the service exists outside of the cloud. It has outputs and given secrets, and
 	// nothing else.
 	External bool

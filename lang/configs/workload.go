@@ -5,7 +5,7 @@ import "github.com/hashicorp/hcl/v2"
 // Job runs once for a given set of inputs.
 type Job struct {
 	Name string
-	When string // "before" or "after" the workloads
+	When string // "before" or "after" the workloads, or "check": before anything that runs changes
 	// Runs says when the job runs again: empty, after any change of its inputs; "release" and
 	// "upgrade", with another image; "once", never. With "upgrade" it does not run with the
 	// first image of the service.
@@ -110,6 +110,10 @@ type Workload struct {
 	MaxUnavailable, Surge string
 	OneByOne              bool     // a StatefulSet starts a pod when all pods before it are ready
 	After                 []string // workloads of the service that roll out first
+	// Follows are definitions. When all their workloads run new images, the pods start once more.
+	Follows []string
+	// DataVersion is the version of the program that has the data of the pods; nil: it is not declared.
+	DataVersion *DataVersion
 	// Drain is the number of seconds that a pod continues to serve after the signal to stop. It
 	// is a part of the grace period.
 	Drain   int
@@ -285,4 +289,11 @@ type Volume struct {
 	ReadOnly    bool
 
 	Range hcl.Range
+}
+
+// DataVersion is the version of a program that converts its data when it starts.
+type DataVersion struct {
+	Program, Version string
+	From             []string // other versions whose data it takes over; nil: all
+	Detail           string   // how to get there from other versions; may be empty
 }

@@ -1,37 +1,25 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"kolla.openstack.org/kolla/lang/releases"
 	"kolla.openstack.org/kolla/lang/schema/forms"
 )
 
-// releases are the OpenStack releases that kolla deploys, oldest first. Each has the
-// distribution that its images are built on by default.
-var releases = []struct{ name, distro string }{
-	{"2025.1", "rocky-9"},
-	{"2025.2", "rocky-10"},
-	{"2026.1", "rocky-10"},
-}
-
-// DistroOf returns the default distribution of the images of a release. It is empty for a release
-// that kolla does not deploy.
-func DistroOf(release string) string {
-	for _, r := range releases {
-		if r.name == release {
-			return r.distro
+// defaultDistros says which distribution is the default in which release.
+func defaultDistros() string {
+	var parts []string
+	last := ""
+	for _, r := range releases.All() {
+		if distro := r.Distro(); distro != last {
+			parts = append(parts, fmt.Sprintf("%s from %s on", distro, r.Name))
+			last = distro
 		}
 	}
-	return ""
-}
-
-// Releases returns the OpenStack releases that kolla deploys, oldest first.
-func Releases() []string {
-	var names []string
-	for _, r := range releases {
-		names = append(names, r.name)
-	}
-	return names
+	return strings.Join(parts, ", ")
 }
 
 var cloudType = &BlockType{
@@ -69,8 +57,8 @@ var cloudType = &BlockType{
 		{"services", "Names of the definitions that services are made by, a set: contains(cloud.services, \"heat\"). Who reads it needs none of them, so that nothing is ordered."},
 	},
 	Attributes: []Attribute{
-		{Name: "release", Type: TypeString, Required: true, OneOf: Releases(), Doc: "OpenStack release. The tag of the images consists of release and distro."},
-		{Name: "distro", Type: TypeString, Form: forms.Plain, Doc: "Distribution that the images are built on, as in their tags. The default depends on the release: rocky-9 for 2025.1, rocky-10 for later ones."},
+		{Name: "release", Type: TypeString, Required: true, OneOf: releases.Names(), Doc: "OpenStack release. The tag of the images consists of release and distro."},
+		{Name: "distro", Type: TypeString, Form: forms.Plain, Doc: "Distribution that the images are built on, as in their tags. The default depends on the release: " + defaultDistros() + "."},
 		{Name: "tag", Type: TypeString, Form: forms.Tag, Doc: "Tag of the images; by default RELEASE-DISTRO."},
 		{Name: "images", Type: TypeMap, Form: forms.Plain, Doc: "Full image references that replace images, by the name of the image or a pattern. `*` in a reference stands for the name. An exact name wins over a pattern, a longer pattern over a shorter one, and `images` of a service over both."},
 		{Name: "registry", Type: TypeString, Default: "quay.io/openstack.kolla", Form: forms.Plain, Doc: "Registry and path that the images come from."},

@@ -14,6 +14,7 @@ var DefinitionType = &BlockType{
 	Doc: "The recipe of a service. A definition with the name of one in the catalogue replaces that one.",
 	Example: `definition "status" {
   description = "A page that says how the cloud is"
+  stage       = "control"
 
   port "http" {
     number = 8080
@@ -108,10 +109,14 @@ service "status" {
 		{Name: "description", Type: TypeLiteral, Doc: "Short description of the service."},
 		{Name: "from", Type: TypeLiteral, Doc: "Name of another definition to start from: one of this module, of a module around it, or of the catalogue. The blocks of this definition override its blocks, as those of a service do; see [Definitions that share blocks](../language.md#definitions-that-share-blocks)."},
 		{Name: "project", Type: TypeLiteral, Doc: "Name of the definition of the same OpenStack project whose files in the config directory are also for this one: with `project = \"nova\"`, nova.conf and the directory nova. The value must be literal."},
+		StageAttribute,
 		AbstractAttribute,
 	},
 	Blocks: append([]*BlockType{InputType, OwnLocalsType, OwnCheckType}, overridable()...),
 }
+
+// StageAttribute is the stage of the services of a definition.
+var StageAttribute = Attribute{Name: "stage", Type: TypeLiteral, Default: "control", OneOf: []string{"data", "control", "nodes"}, Doc: "The part of an upgrade in which services of the definition change, for `kolla apply -until`. data: databases and queues. control: what uses them. nodes: what every node runs for guests. What a service depends on always changes before it. The value must be literal."}
 
 // AbstractAttribute marks a definition that is only for others to start from.
 var AbstractAttribute = Attribute{Name: "abstract", Type: TypeBool, Default: false, Doc: "Whether the definition is only for others to start from, and no service can use it. It may leave out arguments that blocks need. In its labels, `*` stands for the name of the definition that starts from it, and in its expressions definition.name. The value must be literal."}

@@ -35,9 +35,11 @@ var WorkloadType = &BlockType{
     command         = ["status", "work"]
   }
 
+  # Speaks to agents on the nodes, as all of them understand it.
   workload "mailer" {
     from     = "worker"
     replicas = 1
+    follows  = ["nova-compute"]
     env      = { QUEUE = workload.name }
   }
 
@@ -98,6 +100,7 @@ var WorkloadType = &BlockType{
 		{Name: "loss", Type: TypeString, Doc: `Consequence for others if no pod of the workload runs, as the end of a sentence: "running servers lose their network". kolla then protects the workload like data: no plan deletes or replaces it unless -delete-data names it.`},
 		{Name: "scale_down", Type: TypeString, Doc: `How to remove pods of a StatefulSet if an apply cannot do it, as whole sentences: "Each member has to leave the cluster first: ...". kolla refuses a plan with fewer pods with this text.`},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that the container listens on."},
+		{Name: "follows", Type: TypeList, Doc: "Names of definitions, such as nova-compute. The pods start once more when all workloads of these definitions run new images: they have read at their start which versions they may speak. They do so with the first apply after the last pod was replaced."},
 		{Name: "own_addresses", Type: TypeBool, Default: false, Doc: "Whether each pod of a StatefulSet has a Service of its own, SERVICE-WORKLOAD-NUMBER.NAMESPACE, whose address stays when the pod is replaced: for clients that must reach a certain pod and resolve no names."},
 	}, rolloutAttributes, placementAttributes, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
 	Blocks: []*BlockType{
@@ -121,6 +124,7 @@ var WorkloadType = &BlockType{
 		carriesType,
 		leaveType,
 		backupType,
+		dataVersionType,
 		startupProbeType,
 		readyProbeType,
 		liveProbeType,
@@ -189,6 +193,39 @@ var (
 	}
 )
 
+// dataVersionType is a block of a workload.
+var dataVersionType = &BlockType{
+	Name: "data_version", Single: true,
+	Doc: "The version of a program that converts its data when it starts, and does not start with the data of a newer one. Plans of an upgrade name the change, and refuse it if the new version does not take over the data of the old one. Only for a StatefulSet or DaemonSet.",
+	Example: `definition "notes" {
+  workload "server" {
+    kind    = "StatefulSet"
+    image   = "registry.example.org/notes:3"
+    user    = 42999
+    command = ["notes", "serve", "/var/lib/notes"]
+
+    data_version {
+      program = "Notes"
+      version = "3.0"
+      from    = ["2.4", "2.5"]
+      detail  = "Upgrade to 2.5 first."
+    }
+
+    claim "data" {
+      path = "/var/lib/notes"
+      size = "1Gi"
+    }
+  }
+}
+`,
+	Attributes: conditional([]Attribute{
+		{Name: "program", Type: TypeString, Required: true, Doc: "Name of the program, as plans show it."},
+		{Name: "version", Type: TypeString, Required: true, Doc: "Version of the program in the image: as much of it as decides about the data, such as 11.4."},
+		{Name: "from", Type: TypeList, Doc: "Other versions whose data this version takes over; by default all."},
+		{Name: "detail", Type: TypeString, Doc: "How to get there from any other version, as whole sentences."},
+	}),
+}
+
 // backupType is a block of a workload.
 var backupType = &BlockType{
 	Name: "backup", Single: true,
@@ -241,7 +278,10 @@ func with(a Attribute, doc string) Attribute {
 	return a
 }
 
-var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after"}, Doc: "Whether the job runs before or after the workloads."}
+// JobCheck is the value of `when` of a job that looks whether an upgrade is possible.
+const JobCheck = "check"
+
+var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before", OneOf: []string{"before", "after", JobCheck}, Doc: "Whether the job runs before or after the workloads. check: when the image changes, and before a plan changes anything that runs. If it fails, the plan ends there. It has the new image and the new config, beside the old pods. It has no `runs`."}
 
 var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6, Max: 100, Doc: "How often a failed pod is tried again."}
 
@@ -269,11 +309,18 @@ var JobType = &BlockType{
     service_links = false
   }
 
-  # Looks at the data before another release takes them over.
+  # Looks whether the new release can take over the data.
   job "upgrade-check" {
     from    = "migrate"
-    runs    = "upgrade"
+    when    = "check"
     command = ["status", "upgrade-check"]
+  }
+
+  # Needs the data of an older release.
+  job "convert" {
+    from    = "migrate"
+    runs    = "upgrade"
+    command = ["status", "convert"]
   }
 }
 `,

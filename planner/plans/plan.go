@@ -206,10 +206,13 @@ type Selection struct {
 	// Excludes are left out, together with their dependants that stay. Nothing is deleted
 	// that an excluded object depends on.
 	Excludes []string `json:"excludes,omitempty"`
+	// Until is the last stage, one of configs.Stages; empty: all. Objects of later stages are left out, and so are
+	// deletions.
+	Until string `json:"until,omitempty"`
 }
 
 // Restricts reports whether the selection may leave out anything.
-func (s Selection) Restricts() bool { return len(s.Targets)+len(s.Excludes) > 0 }
+func (s Selection) Restricts() bool { return len(s.Targets)+len(s.Excludes) > 0 || s.Until != "" }
 
 // String returns the options for the selection: "-target=a -exclude=b".
 func (s Selection) String() string {
@@ -219,6 +222,9 @@ func (s Selection) String() string {
 	}
 	for _, e := range s.Excludes {
 		options = append(options, words.Option("-exclude", e))
+	}
+	if s.Until != "" {
+		options = append(options, words.Option("-until", s.Until))
 	}
 	return strings.Join(options, " ")
 }

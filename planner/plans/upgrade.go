@@ -12,8 +12,12 @@ type Upgrade struct {
 	Backward bool `json:"backward,omitempty"`
 	// Databases names the services whose tables the jobs of the new release change.
 	Databases []string `json:"databases,omitempty"`
+	// Checks names the services that are asked first whether they can be upgraded.
+	Checks []string `json:"checks,omitempty"`
 	// Versions are the changes of programs that convert their own data.
 	Versions []VersionChange `json:"versions,omitempty"`
+	// Options are the options of the configuration that the new release changes, by their places.
+	Options []OptionChange `json:"options,omitempty"`
 	// Processors is the level that the new images need and the old ones do not: "x86-64-v3".
 	Processors string `json:"processors,omitempty"`
 }
@@ -46,4 +50,17 @@ type VersionChange struct {
 	Program string `json:"program"`
 	From    string `json:"from"`
 	To      string `json:"to"`
+}
+
+// OptionChange is an option that a configuration sets, and that a release changes.
+type OptionChange struct {
+	// Kind is "removed", "renamed", "deprecated", or "unsuitable": the service does not accept the value any more.
+	Kind    string `json:"kind"`
+	Option  string `json:"option"`        // "[api] max_limit"
+	Now     string `json:"now,omitempty"` // its new name; empty: there is none, or none is known
+	Service string `json:"service"`       // that reads the file: "Nova"
+	File    string `json:"file"`          // "nova.conf"
+	Since   string `json:"since"`         // the first release with the change: "2025.2"
+	Source  string `json:"source"`        // where it is set: "cloud.hcl:41"
+	Detail  string `json:"detail"`        // one or more sentences
 }

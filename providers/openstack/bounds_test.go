@@ -28,7 +28,7 @@ func TestBounds(t *testing.T) {
 	for name, config := range map[string]*configs.Config{
 		"all-in-one":  load(t, "../../examples/all-in-one"),
 		"compute-kit": load(t, "../../examples/compute-kit"),
-		"cells":       inRelease(t, "testdata/servers", "2026.1"),
+		"cells":       inRelease(t, "testdata/servers", newest),
 	} {
 		nodes := facts()
 		nodes.Nodes = append(nodes.Nodes, openstack.Node{Name: "node-2"}, openstack.Node{Name: "node-3"})

@@ -12,7 +12,7 @@ import (
 func TestLostDatabase(t *testing.T) {
 	for name, config := range map[string]*configs.Config{
 		"compute-kit": load(t, "../../examples/compute-kit"),
-		"cells":       inRelease(t, "testdata/servers", "2026.1"),
+		"cells":       inRelease(t, "testdata/servers", newest),
 	} {
 		limited, unlimited := 0, 0
 		options := stackOptions(config)

@@ -13,9 +13,13 @@ import (
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/catalogue"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/releases"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
+
+// newest is the newest release that kolla deploys.
+var newest = releases.Names()[len(releases.Names())-1]
 
 // inRelease loads a cloud with a release and other variables, NAME=VALUE.
 func inRelease(t *testing.T, dir, release string, others ...string) *configs.Config {
@@ -40,9 +44,10 @@ func inEachRelease(t *testing.T, dir string, services ...string) {
 			return !slices.Contains(services, serviceOf(o))
 		}))
 	}
-	first := in("2025.1")
-	golden.Compare(t, filepath.Join(dir, "2025.1.golden.yaml"), first)
-	for _, release := range []string{"2025.2", "2026.1"} {
+	names := releases.Names()
+	first := in(names[0])
+	golden.Compare(t, filepath.Join(dir, names[0]+".golden.yaml"), first)
+	for _, release := range names[1:] {
 		golden.CompareChanges(t, filepath.Join(dir, release+".golden.diff"), first, in(release))
 	}
 }
@@ -79,8 +84,8 @@ func TestCopies(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := manifests(render(t, inRelease(t, cloud, "2026.1"), facts()))
-		if diff := cmp.Diff(want, manifests(render(t, inRelease(t, dir, "2026.1"), facts()))); diff != "" {
+		want := manifests(render(t, inRelease(t, cloud, newest), facts()))
+		if diff := cmp.Diff(want, manifests(render(t, inRelease(t, dir, newest), facts()))); diff != "" {
 			t.Errorf("of the catalogue, and of copies (-want +got):\n%s", diff)
 		}
 	}
@@ -97,11 +102,11 @@ func manifests(objects []providers.Object) map[string]any {
 
 // TestImagesByRelease checks the commands that start the APIs in each release.
 func TestImagesByRelease(t *testing.T) {
-	for release, glance := range map[string]string{
-		"2025.1": "glance-api",
-		"2025.2": "glance-api",
-		"2026.1": "uwsgi --ini /etc/glance/glance-api-uwsgi.ini",
-	} {
+	for _, release := range releases.Names() {
+		glance := "uwsgi --ini /etc/glance/glance-api-uwsgi.ini"
+		if release < "2026.1" {
+			glance = "glance-api"
+		}
 		want := map[string]string{
 			"barbican/api":               "uwsgi --ini /etc/barbican/barbican-api-uwsgi.ini",
 			"barbican/keystone-listener": "barbican-keystone-listener",
@@ -132,11 +137,11 @@ func TestImagesByRelease(t *testing.T) {
 // config files as in kolla-ansible.
 func TestImagesOverrides(t *testing.T) {
 	got := map[string][]string{}
-	for _, s := range inRelease(t, "testdata/images", "2026.1").Services {
+	for _, s := range inRelease(t, "testdata/images", newest).Services {
 		for _, f := range s.Configs {
 			for _, o := range f.Options {
 				switch o.Key {
-				case "max_allocation_candidates", "asynchronous_workers", "image_size_cap", "heartbeat_in_pthread":
+				case "max_allocation_candidates", "asynchronous_workers", "image_size_cap":
 					got[o.Key] = append(got[o.Key], s.Name+"/"+f.Name+" = "+o.Values[0].Masked())
 				}
 			}
@@ -148,7 +153,6 @@ func TestImagesOverrides(t *testing.T) {
 	want := map[string][]string{
 		"max_allocation_candidates":  {"placement/placement-api.conf = 500"},
 		"asynchronous_workers":       {"barbican/barbican-worker.conf = 2"},
-		"heartbeat_in_pthread":       {"barbican/barbican-api.conf = true"},
 		"image_size_cap":             {"glance/glance-api.conf = 1099511627776", "glance-rbd/glance-api.conf = 1099511627776"},
 		"policy.yaml":                {"glance = \"publicize_image\": \"role:admin\"\n", "glance-rbd = \"publicize_image\": \"role:admin\"\n"},
 		"ceph.client.glance.keyring": {"glance-rbd = (sensitive)"},
@@ -257,7 +261,7 @@ service "glance" {
 // only if these change.
 func TestImagesJobs(t *testing.T) {
 	seen := 0
-	for _, s := range inRelease(t, "testdata/images", "2026.1").Services {
+	for _, s := range inRelease(t, "testdata/images", newest).Services {
 		if !slices.Contains([]string{"placement", "barbican", "glance"}, s.Definition) {
 			continue
 		}
@@ -279,7 +283,7 @@ func TestImagesJobs(t *testing.T) {
 			}
 		}
 	}
-	if seen != 7 {
+	if seen != 9 {
 		t.Errorf("%d jobs", seen)
 	}
 }

@@ -74,6 +74,8 @@ type Facts struct {
 	// Namespaced reports whether a kind is namespaced; known is false for kinds that the server
 	// does not have.
 	Namespaced func(kind schema.GroupVersionKind) (namespaced, known bool)
+	// Live reads a workload; nil without a cluster to ask. It returns nil if the workload does not exist.
+	Live func(providers.Ref) *unstructured.Unstructured
 	// List lists the live objects of ServedBy, for CheckServed; nil without a cluster to ask.
 	List func(providers.Scope) ([]*unstructured.Unstructured, error)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/releases"
 )
 
 // TestQueueNames checks that each process with a queue takes the names of its queues from
@@ -15,7 +16,7 @@ import (
 func TestQueueNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, dir := range []string{"testdata/images", "testdata/stacks", "testdata/servers"} {
-		for _, release := range []string{"2025.1", "2025.2", "2026.1"} {
+		for _, release := range releases.Names() {
 			config := inRelease(t, dir, release)
 			options := stackOptions(config)
 			for _, s := range config.Services {
@@ -44,10 +45,46 @@ func TestQueueNames(t *testing.T) {
 	}
 }
 
+// TestHeartbeats checks that the processes under uWSGI that have a queue send heartbeats from threads of
+// their own, and no others do. From 2026.2 on all do, and there is no option.
+func TestHeartbeats(t *testing.T) {
+	for _, release := range releases.Names() {
+		count := 0
+		for _, dir := range []string{"testdata/images", "testdata/stacks", "testdata/servers"} {
+			config := inRelease(t, dir, release)
+			options := stackOptions(config)
+			for _, s := range config.Services {
+				for _, w := range s.Workloads {
+					under := slices.ContainsFunc(w.Pod.Configs, func(file string) bool {
+						return strings.HasSuffix(file, "-uwsgi.ini") && options[s.Name+" "+file+" uwsgi processes"] != ""
+					})
+					for _, file := range w.Pod.Configs {
+						section := s.Name + " " + file + " oslo_messaging_rabbit "
+						if options[section+"rabbit_quorum_queue"] == "" {
+							continue
+						}
+						want := ""
+						if under && release < "2026.2" {
+							want = "true"
+							count++
+						}
+						if got := options[section+"heartbeat_in_pthread"]; got != want {
+							t.Errorf("%s: %s of %s %s: heartbeat_in_pthread is %q, want %q", release, file, s.Name, w.Name, got, want)
+						}
+					}
+				}
+			}
+		}
+		if count < 5 && release < "2026.2" {
+			t.Errorf("%s: only %d processes under uWSGI have a queue", release, count)
+		}
+	}
+}
+
 // TestQueueClients checks that clients know all members of a cluster, and one node by its Service.
 func TestQueueClients(t *testing.T) {
-	one := stackOptions(inRelease(t, "testdata/stacks", "2026.1"))
-	three := stackOptions(inRelease(t, "testdata/state", "2026.1"))
+	one := stackOptions(inRelease(t, "testdata/stacks", newest))
+	three := stackOptions(inRelease(t, "testdata/state", newest))
 	const name = "cinder cinder-api.conf DEFAULT transport_url"
 	secret := func(url string) string { // the password is not known
 		before, _, _ := strings.Cut(url, "@")

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -221,6 +222,7 @@ func (r *renderer) service(c common, s object.Service, jobs runs.Jobs) {
 	add := func(objects []providers.Object, diags hcl.Diagnostics) (added []addrs.Object) {
 		for _, o := range objects {
 			r.report(c.patches.Apply(s.Decl, &o))
+			o.Stage = cmp.Or(o.Stage, s.Decl.Stage)
 			r.add(o)
 			added = append(added, o.Address)
 		}
@@ -245,6 +247,9 @@ func (r *renderer) service(c common, s object.Service, jobs runs.Jobs) {
 		Pods:   pods.Input{Service: s, Roles: r.config.Roles, Nodes: c.nodes, Secrets: c.secrets, Files: mounted},
 		Levels: c.levels,
 		Jobs:   jobs,
+
+		Services: r.config.Services,
+		Live:     r.facts.Live,
 	}, base)
 	add(made, diags)
 	r.ready[s.Decl.Block] = ready

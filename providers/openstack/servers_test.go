@@ -14,6 +14,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/dev/golden"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/releases"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -89,7 +90,11 @@ func TestServersByRelease(t *testing.T) {
 		}
 		return strings.Join(command, " ")
 	}
-	for release, neutron := range map[string]map[string]string{"2025.1": one, "2025.2": split, "2026.1": split} {
+	for _, release := range releases.Names() {
+		neutron := split
+		if release < "2025.2" {
+			neutron = one
+		}
 		want := maps.Clone(common)
 		maps.Copy(want, neutron)
 		got := map[string]string{}
@@ -166,7 +171,7 @@ func changedCloud(t *testing.T, old, text string) []providers.Object {
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(strings.Replace(string(source), old, text, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return render(t, inRelease(t, dir, "2026.1"), facts())
+	return render(t, inRelease(t, dir, newest), facts())
 }
 
 // touched returns the logical addresses of the objects that differ between two renders.
@@ -225,7 +230,7 @@ func TestServersChange(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := render(t, inRelease(t, "testdata/servers", "2026.1"), facts())
+			before := render(t, inRelease(t, "testdata/servers", newest), facts())
 			old, text := c.change()
 			var got []string
 			for _, name := range touched(before, changedCloud(t, old, text)) {
@@ -279,7 +284,7 @@ service "ovn-controller" {
 // these change: the daemons and hypervisors of the cell, and Nova. Only these pods may connect to
 // the cell's database and queue.
 func TestServersCell(t *testing.T) {
-	before := render(t, inRelease(t, "testdata/servers", "2026.1"), facts())
+	before := render(t, inRelease(t, "testdata/servers", newest), facts())
 	const url = "service \"rabbitmq-cell2\" {\n"
 	var restarted []string
 	for _, name := range touched(before, changedCloud(t, url, url+"  port \"amqp\" { number = 5673 }\n")) {
@@ -310,7 +315,7 @@ func TestServersCell(t *testing.T) {
 // need.
 func TestServersLosses(t *testing.T) {
 	got := map[string]string{}
-	for _, o := range render(t, inRelease(t, "testdata/servers", "2026.1"), facts()) {
+	for _, o := range render(t, inRelease(t, "testdata/servers", newest), facts()) {
 		if o.Manifest.GetKind() == "DaemonSet" {
 			got[o.Manifest.GetName()] = o.Loss
 		}
@@ -328,12 +333,44 @@ func TestServersLosses(t *testing.T) {
 	}
 }
 
+// TestNovaStops checks that daemons of Nova that are told to stop have time for what they do then. Those
+// of 2026.1 sleep for manager_shutdown_timeout, and those of 2026.2 finish their work within 180 seconds.
+func TestNovaStops(t *testing.T) {
+	for _, release := range releases.Names() {
+		config := inRelease(t, "testdata/servers", release)
+		options := stackOptions(config)
+		count := 0
+		for _, s := range config.Services {
+			for _, w := range s.Workloads {
+				file := "nova-" + w.Name + ".conf"
+				if !slices.Contains([]string{"compute", "conductor", "scheduler"}, w.Name) || !slices.Contains(w.Pod.Configs, file) {
+					continue
+				}
+				count++
+				grace, timeout := 90, ""
+				switch {
+				case release >= "2026.2":
+					grace = 200
+				case release >= "2026.1":
+					timeout = "60"
+				}
+				if got := options[s.Name+" "+file+" DEFAULT manager_shutdown_timeout"]; got != timeout || w.Pod.GracePeriod != grace {
+					t.Errorf("%s: %s %s has %d seconds, and manager_shutdown_timeout = %q", release, s.Name, w.Name, w.Pod.GracePeriod, got)
+				}
+			}
+		}
+		if count < 4 {
+			t.Errorf("%s: found %d daemons", release, count)
+		}
+	}
+}
+
 // TestServersJobs checks that jobs of databases read only the configuration of their databases, so
 // that they run again only if it changes. The job that removes nodes also reads credentials.
 func TestServersJobs(t *testing.T) {
 	got := map[string]string{}
 	var config *configs.Config
-	for _, release := range []string{"2025.1", "2026.1"} {
+	for _, release := range []string{"2025.1", newest} {
 		config = inRelease(t, "testdata/servers", release)
 		for _, s := range config.Services {
 			if !slices.Contains(ofServers, s.Name) {
@@ -352,7 +389,8 @@ func TestServersJobs(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"nova before upgrade-check":        "nova.conf",
+		"nova check upgrade-check":         "nova.conf",
+		"neutron check upgrade-check":      "neutron-db.conf ml2_conf.ini",
 		"nova before db-sync":              "nova-db.conf cell0.conf cells.conf",
 		"nova after db-online":             "nova-db.conf cell0.conf cells.conf",
 		"nova-cell2 before db-sync":        "nova-db.conf",

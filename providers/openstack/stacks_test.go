@@ -26,7 +26,7 @@ func TestStacks(t *testing.T) {
 // TestFoundInTheCatalogue checks that services that find each other in Keystone's catalogue may
 // connect, even without a reference and without an exposure.
 func TestFoundInTheCatalogue(t *testing.T) {
-	config := inRelease(t, "testdata/stacks", "2026.1")
+	config := inRelease(t, "testdata/stacks", newest)
 	for i := range config.Services {
 		config.Services[i].Exposure = ""
 	}
@@ -75,10 +75,9 @@ func checkOptions(t *testing.T, config *configs.Config, want map[string]string) 
 }
 
 // TestStacksOverrides checks that override files of kolla-ansible apply to the same services and
-// config files as in kolla-ansible, and that only processes under uWSGI send heartbeats from
-// threads.
+// config files as in kolla-ansible.
 func TestStacksOverrides(t *testing.T) {
-	checkOptions(t, inRelease(t, "testdata/stacks", "2026.1"), map[string]string{
+	checkOptions(t, inRelease(t, "testdata/stacks", newest), map[string]string{
 		"heat heat-api.conf DEFAULT max_stacks_per_tenant":                    "200",
 		"heat heat-engine.conf DEFAULT max_stacks_per_tenant":                 "200",
 		"heat heat-engine.conf DEFAULT num_engine_workers":                    "4",
@@ -87,24 +86,17 @@ func TestStacksOverrides(t *testing.T) {
 		"cinder cinder-volume.conf rbd-1 rbd_flatten_volume_from_snapshot":    "true",
 		"cinder cinder-volume.conf nfs-1 nfs_sparsed_volumes":                 "false",
 		"cinder cinder-scheduler.conf rbd-1 rbd_flatten_volume_from_snapshot": "",
-		"cinder policy.yaml":                                                      "\"volume:create\": \"rule:xena_system_admin_or_project_member\"\n",
-		"horizon _9999-custom-settings.py":                                        "SESSION_TIMEOUT = 7200\n",
-		"heat heat-api.conf oslo_messaging_rabbit heartbeat_in_pthread":           "true",
-		"heat heat-api-cfn.conf oslo_messaging_rabbit heartbeat_in_pthread":       "true",
-		"heat heat-engine.conf oslo_messaging_rabbit heartbeat_in_pthread":        "",
-		"cinder cinder-api.conf oslo_messaging_rabbit heartbeat_in_pthread":       "true",
-		"cinder cinder-scheduler.conf oslo_messaging_rabbit heartbeat_in_pthread": "",
-		"cinder cinder-volume.conf oslo_messaging_rabbit heartbeat_in_pthread":    "",
-		"cinder cinder-backup.conf oslo_messaging_rabbit heartbeat_in_pthread":    "",
-		"heat heat-api-uwsgi.ini uwsgi add-header":                                "Connection: close",
-		"heat heat-api-cfn-uwsgi.ini uwsgi add-header":                            "Connection: close",
-		"cinder cinder-api-uwsgi.ini uwsgi add-header":                            "Connection: close",
-		"horizon horizon-uwsgi.ini uwsgi add-header":                              "Connection: close",
-		"cinder cinder-volume.conf cinder_sys_admin capabilities":                 "",
-		"cinder cinder-volume.conf cinder_sys_admin helper_command":               "privsep-helper --config-file /etc/cinder/cinder.conf",
-		"cinder cinder-backup.conf privsep_osbrick helper_command":                "privsep-helper --config-file /etc/cinder/cinder.conf",
-		"cinder ceph.client.cinder.keyring":                                       "(sensitive)",
-		"cinder cinder-volume.conf rbd-1 rbd_secret_uuid":                         "925c675e-6b39-5a00-be22-f24300d3b0e4",
+		"cinder policy.yaml":                                        "\"volume:create\": \"rule:xena_system_admin_or_project_member\"\n",
+		"horizon _9999-custom-settings.py":                          "SESSION_TIMEOUT = 7200\n",
+		"heat heat-api-uwsgi.ini uwsgi add-header":                  "Connection: close",
+		"heat heat-api-cfn-uwsgi.ini uwsgi add-header":              "Connection: close",
+		"cinder cinder-api-uwsgi.ini uwsgi add-header":              "Connection: close",
+		"horizon horizon-uwsgi.ini uwsgi add-header":                "Connection: close",
+		"cinder cinder-volume.conf cinder_sys_admin capabilities":   "",
+		"cinder cinder-volume.conf cinder_sys_admin helper_command": "privsep-helper --config-file /etc/cinder/cinder.conf",
+		"cinder cinder-backup.conf privsep_osbrick helper_command":  "privsep-helper --config-file /etc/cinder/cinder.conf",
+		"cinder ceph.client.cinder.keyring":                         "(sensitive)",
+		"cinder cinder-volume.conf rbd-1 rbd_secret_uuid":           "925c675e-6b39-5a00-be22-f24300d3b0e4",
 	})
 }
 
@@ -133,7 +125,9 @@ func TestStacksJobs(t *testing.T) {
 		"cinder after db-online: cinder-manage db online_data_migrations, cinder-db.conf",
 		"cinder after retire: python3 -c retire.py, cinder-db.conf",
 		"cinder before db-sync: cinder-manage db sync, cinder-db.conf",
+		`cinder check upgrade-check: sh -c "$@" upgrade check || [ $? -eq 1 ] check cinder-status, cinder-db.conf`,
 		"heat before db-sync: heat-manage db_sync, heat-db.conf",
+		`heat check upgrade-check: sh -c "$@" upgrade check || [ $? -eq 1 ] check heat-status, heat-db.conf`,
 	}
 	if diff := cmp.Diff(want, jobs); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)
@@ -341,7 +335,7 @@ service "horizon" {
 		t.Fatal(err)
 	}
 	for name, settings := range map[string]string{
-		"multi": stackOptions(inRelease(t, "testdata/stacks", "2026.1"))["horizon _9998-kolla-settings.py"],
+		"multi": stackOptions(inRelease(t, "testdata/stacks", newest))["horizon _9998-kolla-settings.py"],
 		"small": stackOptions(config)["horizon _9998-kolla-settings.py"],
 		"alone": stackOptions(written(t, `
 service "keystone" {
@@ -407,7 +401,7 @@ func TestHorizonPlugins(t *testing.T) {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	for want, config := range map[string]*configs.Config{"yes": inRelease(t, "testdata/stacks", "2026.1"), "no": config} {
+	for want, config := range map[string]*configs.Config{"yes": inRelease(t, "testdata/stacks", newest), "no": config} {
 		spec, _, _ := podOf(t, find(t, render(t, config, facts()), "Deployment/horizon-web"))
 		env := map[string]string{}
 		for _, e := range spec.Containers[0].Env {

@@ -19,7 +19,7 @@ func TestState(t *testing.T) {
 // there unless it is told so.
 func TestCoordination(t *testing.T) {
 	const option = "coordination backend_url"
-	options := stackOptions(inRelease(t, "testdata/state", "2026.1"))
+	options := stackOptions(inRelease(t, "testdata/state", newest))
 	for _, file := range []string{"cinder-api.conf", "cinder-scheduler.conf", "cinder-volume.conf"} {
 		url := options["cinder "+file+" "+option]
 		if !strings.HasPrefix(url, "redis://:") || !strings.HasSuffix(url,
@@ -27,7 +27,7 @@ func TestCoordination(t *testing.T) {
 			t.Errorf("%s: backend_url is %q", file, url)
 		}
 	}
-	if url := stackOptions(inRelease(t, "testdata/stacks", "2026.1"))["cinder cinder-api.conf "+option]; url != "" {
+	if url := stackOptions(inRelease(t, "testdata/stacks", newest))["cinder cinder-api.conf "+option]; url != "" {
 		t.Errorf("without an input, backend_url is %q", url)
 	}
 }

@@ -151,7 +151,7 @@ func TestSELinux(t *testing.T) {
 	want := []string{"neutron-ovn-metadata-agent", "nova-compute-fast-compute", "nova-compute-slow-compute", "openvswitch-ovs", "ovn-controller-controller"}
 	var got []string
 	for _, dir := range []string{"testdata/servers", "testdata/stacks", "testdata/images", "testdata/base"} {
-		for _, o := range render(t, inRelease(t, dir, "2026.1"), facts()) {
+		for _, o := range render(t, inRelease(t, dir, newest), facts()) {
 			spec, _, ok := podOf(t, o)
 			if !ok {
 				continue

@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/run/engine"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
@@ -19,7 +20,7 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 	o := engine.Options{
 		Destroy:        w.Loading.Destroy,
 		RefreshOnly:    w.Flags.Bool("refresh-only"),
-		Selection:      plans.Selection{Targets: w.Flags.StringSlice("target"), Excludes: w.Flags.StringSlice("exclude")},
+		Selection:      plans.Selection{Targets: w.Flags.StringSlice("target"), Excludes: w.Flags.StringSlice("exclude"), Until: w.Flags.String("until")},
 		Adopt:          command.Canonical(w.Flags.StringSlice("adopt")),
 		Replace:        w.Flags.StringSlice("replace"),
 		DeleteData:     w.Flags.StringSlice("delete-data"),
@@ -49,6 +50,9 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 	o.VerifyAll = verify == "full"
 	if verify != "" && !o.VerifyAll {
 		return o, failure.New(fmt.Sprintf("-verify=%s is not known", verify), "Use -verify=full to compare every object with the server, or remove the option.")
+	}
+	if err := checkUntil(o.Selection.Until, o.Destroy); err != nil {
+		return o, err
 	}
 	if err := completeSelection(w, &o); err != nil {
 		return o, err
@@ -147,4 +151,19 @@ func readTargets(path string, places map[string]string) ([]string, error) {
 		return nil, failure.New("The file of -target-file names nothing", fmt.Sprintf("%s contains no address. Without targets, the plan would include the whole cloud.", path))
 	}
 	return targets, nil
+}
+
+// checkUntil checks the name of a stage.
+func checkUntil(stage string, destroy bool) error {
+	possible := configs.Stages[:len(configs.Stages)-1]
+	switch {
+	case stage == "":
+		return nil
+	case destroy:
+		return failure.New("-until is for upgrades", "A destroy has no stages.")
+	case !slices.Contains(possible, stage):
+		return failure.New(fmt.Sprintf("-until=%s is not known", stage),
+			fmt.Sprintf("The stages of an upgrade are %s. Without -until, an apply carries out all of them.", strings.Join(configs.Stages, ", ")))
+	}
+	return nil
 }

@@ -26,7 +26,7 @@ import (
 var powerOptions = []string{"destroy", "adopt", "force-conflicts", "replace", "delete-data", keepDataFlag, "override-policy", "allow-unverified", "force-release"}
 
 // narrowOptions restrict a plan. A saved plan has them in its file.
-var narrowOptions = []string{"target", "target-file", "exclude", "refresh-only"}
+var narrowOptions = []string{"target", "target-file", "exclude", "until", "refresh-only"}
 
 // powers returns the given options of powerOptions, sorted, as a command line has them.
 func powers(c *cli.Context) []string {

@@ -74,7 +74,7 @@ func NewWorkspace(s Streams, c *cli.Context) *Workspace {
 		Secrets: s.Secrets,
 		Log:     s.Log,
 	}, w.Printer)
-	w.Loading.Restricted = c.IsSet("target") || c.IsSet("target-file") || c.IsSet("exclude")
+	w.Loading.Restricted = c.IsSet("target") || c.IsSet("target-file") || c.IsSet("exclude") || c.IsSet("until")
 	return w
 }
 

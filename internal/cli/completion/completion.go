@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 	"kolla.openstack.org/kolla/state"
 )
@@ -153,6 +154,8 @@ func (t *typed) values(option, current string) []string {
 	switch option {
 	case "target", "exclude":
 		return t.addresses().offered(current, true)
+	case "until":
+		return configs.Stages[:len(configs.Stages)-1]
 	case "replace":
 		return t.addresses().offered(current, false)
 	}

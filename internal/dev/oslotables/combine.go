@@ -24,10 +24,9 @@ func combine(found map[string]*introspection) (options.Index, map[string]*option
 	used := map[string]bool{}
 	for _, s := range services {
 		s.Releases = map[string][]string{}
-		for i, release := range releases {
-			// A service has no table if no suite from this release on has a package for it.
-			spoken := func(s snapshot) bool { return (s.suite == 0) == (i == 0) }
-			if !slices.ContainsFunc(taken(found, s.distributions[0]), spoken) {
+		for _, release := range names {
+			exists := func(one snapshot) bool { return one.shows(s.distributions[0], release) }
+			if !slices.ContainsFunc(taken(found, s.distributions[0]), exists) {
 				continue
 			}
 			s.Releases[release] = members(found, s.distributions, release)
@@ -66,44 +65,66 @@ func plugins(found map[string]*introspection) map[string]map[string][]string {
 // snapshot is a distribution in one suite.
 type snapshot struct {
 	*asked
-	suite int
+	suite suite
 }
 
 // taken returns the snapshots of a distribution, the oldest first.
 func taken(found map[string]*introspection, name string) []snapshot {
 	var out []snapshot
-	for i, s := range suites {
-		d := found[s.name].Distributions[name]
-		if d != nil && !slices.ContainsFunc(out, func(o snapshot) bool { return o.Version == d.Version }) {
-			out = append(out, snapshot{d, i})
+	for _, s := range suites {
+		if d := found[s.name].Distributions[name]; d != nil {
+			out = append(out, snapshot{d, s})
 		}
 	}
 	return out
 }
 
-// release returns the release that a snapshot is exactly. It is empty if that is unknown or a later
-// release.
+// later stands for a release after those that kolla deploys. Releases sort as texts.
+const later = "later"
+
+// release returns the release that a snapshot is exactly. It is empty if that is unknown.
 func (s snapshot) release(name string) string {
-	if s.suite == 0 {
-		return releases[0]
-	}
 	number, err := strconv.Atoi(strings.Split(s.Version, ".")[0])
 	first, known := regular[name]
-	if at := number - first; err == nil && known && at >= 0 && at < len(releases) {
-		return releases[at]
+	at := number - first
+	switch {
+	case err != nil || !known || at < 0:
+		return s.suite.release
+	case at < len(names):
+		return names[at]
 	}
-	return ""
+	return later
+}
+
+// shows reports whether the snapshot is a reason for a table of a release: the distribution was
+// there in this release or a later one. The first release needs a package of its own.
+func (s snapshot) shows(name, release string) bool {
+	switch is := s.release(name); {
+	case is == release:
+		return true
+	case is == "": // somewhere between the first release and the last one
+		return release > names[0] && release < names[len(names)-1]
+	default:
+		return release > names[0] && release < is
+	}
 }
 
 // speaking returns the snapshots with data for a release: the snapshot of exactly this release, or
-// else all, since the release is between them.
+// else all that it may lie between, from the last one of an earlier release to the first one of a
+// later release.
 func speaking(snapshots []snapshot, name, release string) []snapshot {
+	from, to := 0, len(snapshots)
 	for i, s := range snapshots {
-		if s.release(name) == release {
+		switch is := s.release(name); {
+		case is == release:
 			return snapshots[i : i+1]
+		case is != "" && is < release:
+			from = i
+		case is > release:
+			to = min(to, i+1)
 		}
 	}
-	return snapshots
+	return snapshots[from:to]
 }
 
 // members returns a service's distributions, with the libraries that they need.
@@ -138,10 +159,12 @@ func members(found map[string]*introspection, own []string, release string) []st
 func combined(snapshots []snapshot, name string) *options.Distribution {
 	out := &options.Distribution{Versions: map[string][]string{}}
 	variants := map[string]*options.Option{} // by everything but the releases
-	for _, release := range releases {
+	for _, release := range names {
 		speaking := speaking(snapshots, name, release)
 		for _, s := range speaking {
-			out.Versions[release] = append(out.Versions[release], s.Version)
+			if !slices.Contains(out.Versions[release], s.Version) {
+				out.Versions[release] = append(out.Versions[release], s.Version)
+			}
 		}
 		for _, o := range resolve(speaking) {
 			key, err := json.Marshal(o)
@@ -155,7 +178,7 @@ func combined(snapshots []snapshot, name string) *options.Distribution {
 		}
 	}
 	for _, o := range variants {
-		if len(o.Releases) == len(releases) {
+		if len(o.Releases) == len(names) {
 			o.Releases = nil
 		}
 		out.Options = append(out.Options, *o)

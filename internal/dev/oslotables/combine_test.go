@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,7 +32,16 @@ const (
 	choice  = `{"name": "choice", "dest": "choice", "type": "string value", "choices": [["a", "help"], [null, null], [2, null]]}`
 )
 
+// known sets the releases that kolla deploys.
+func known(t *testing.T, releases ...string) {
+	t.Helper()
+	before := names
+	names = releases
+	t.Cleanup(func() { names = before })
+}
+
 func TestCombined(t *testing.T) {
+	known(t, "2025.1", "2025.2", "2026.1")
 	first := nova(t, "31.0.0", kept+","+gone+","+before)
 	first.WrittenOptions = append(first.WrittenOptions, "gone") // only in the first package
 	one := 1.0
@@ -74,7 +85,6 @@ func TestCombined(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			second := nova(t, test.second, test.opts)
-			second.suite = 1
 			got := combined([]snapshot{first, second}, "nova")
 			if diff := cmp.Diff(&test.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
@@ -83,9 +93,76 @@ func TestCombined(t *testing.T) {
 	}
 }
 
+// TestSpeaking checks which packages have the data for a release: the package of this release, or
+// those between which the release lies.
+func TestSpeaking(t *testing.T) {
+	known(t, "2025.1", "2025.2", "2026.1", "2026.2")
+	first, mixed, last := suite{release: "2025.1"}, suite{}, suite{release: "2026.2"}
+	for name, test := range map[string]struct {
+		distribution string
+		versions     [3]string // in each suite; empty: none
+		want         map[string]string
+	}{
+		"a release in each suite": {
+			"nova",
+			[3]string{"31.1", "33.0", "34.0"},
+			map[string]string{"2025.1": "31.1", "2025.2": "31.1 33.0", "2026.1": "33.0", "2026.2": "34.0"},
+		},
+		"the mixed suite is ahead": {
+			"nova",
+			[3]string{"31.1", "34.0", "34.0"},
+			map[string]string{"2025.1": "31.1", "2025.2": "31.1 34.0", "2026.1": "31.1 34.0", "2026.2": "34.0"},
+		},
+		"the last suite is behind": {
+			"nova",
+			[3]string{"31.1", "", "33.0"},
+			map[string]string{"2025.1": "31.1", "2025.2": "31.1 33.0", "2026.1": "33.0"},
+		},
+		"the last suite has a release that kolla does not deploy": {
+			"nova",
+			[3]string{"31.1", "", "35.0"},
+			map[string]string{"2025.1": "31.1", "2025.2": "31.1 35.0", "2026.1": "31.1 35.0", "2026.2": "31.1 35.0"},
+		},
+		"no version says the release": {
+			"oslo-db",
+			[3]string{"17.2", "18.0", "18.1"},
+			map[string]string{"2025.1": "17.2", "2025.2": "17.2 18.0 18.1", "2026.1": "17.2 18.0 18.1", "2026.2": "18.1"},
+		},
+		"gone from the last suite": {
+			"os-vif",
+			[3]string{"4.0", "4.1", ""},
+			map[string]string{"2025.1": "4.0", "2025.2": "4.0 4.1", "2026.1": "4.0 4.1"},
+		},
+		"only in the first suite": {"vitrage", [3]string{"14.0", "", ""}, map[string]string{"2025.1": "14.0"}},
+		"new":                     {"neutron-fwaas", [3]string{"", "28.0", "29.0"}, map[string]string{"2025.2": "28.0 29.0", "2026.1": "28.0 29.0", "2026.2": "29.0"}},
+	} {
+		var snapshots []snapshot
+		for i, in := range []suite{first, mixed, last} {
+			if test.versions[i] != "" {
+				snapshots = append(snapshots, snapshot{&asked{Version: test.versions[i]}, in})
+			}
+		}
+		got := map[string]string{}
+		for _, release := range names {
+			if !slices.ContainsFunc(snapshots, func(s snapshot) bool { return s.shows(test.distribution, release) }) {
+				continue
+			}
+			var versions []string
+			for _, s := range speaking(snapshots, test.distribution, release) {
+				versions = append(versions, s.Version)
+			}
+			got[release] = strings.Join(versions, " ")
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
 // TestCombineReleases checks for which releases a service has tables: those for which a package of
 // that time exists.
 func TestCombineReleases(t *testing.T) {
+	known(t, "2025.1", "2025.2", "2026.1", "2026.2")
 	has := func(names ...string) *introspection {
 		out := &introspection{Distributions: map[string]*asked{}, Plugins: map[string]map[string][]string{"password": {"username": {"user-name"}}}}
 		for _, name := range names {

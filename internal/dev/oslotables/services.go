@@ -3,16 +3,20 @@ package main
 import (
 	"slices"
 
+	"kolla.openstack.org/kolla/lang/releases"
 	"kolla.openstack.org/kolla/providers/openstack/options"
 )
 
 // suite is a suite of Debian with packages.
 type suite struct {
-	name     string
+	name string
+	// release is the release of all packages of the suite. It is empty for a suite on its way from
+	// one release to another: there, only the distributions in regular have a known release.
+	release  string
 	packages []string // the NAMEs of packages python3-NAME
 }
 
-// everywhere are the packages that both suites have.
+// everywhere are the packages that all suites have.
 var everywhere = []string{
 	"aodh", "barbican", "blazar", "ceilometer", "cinder", "cloudkitty", "cyborg", "designate", "gnocchi",
 	"heat", "ironic", "ironic-neutron-agent", "keystone", "magnum", "manila", "masakari", "masakari-monitors",
@@ -23,17 +27,15 @@ var everywhere = []string{
 	"pykmip", // loading Barbican's KMIP store needs it
 }
 
-// suites are the sources of the tables, the oldest release first. All packages of the first
-// suite belong to firstRelease. In the later suites, only the distributions in regular have a
-// known release.
+// suites are the sources of the tables, the oldest release first.
 var suites = []suite{
-	{"trixie", append(slices.Clone(everywhere), "glance", "ironic-inspector", "networking-bgpvpn", "vitrage")},
-	{"forky", append(slices.Clone(everywhere), "neutron-fwaas")},
-	{"sid", []string{"glance"}}, // forky has none
+	{"trixie", "2025.1", append(slices.Clone(everywhere), "glance", "ironic-inspector", "networking-bgpvpn", "vitrage")},
+	{"forky", "", append(slices.Clone(everywhere), "neutron-fwaas")},
+	{"sid", "2026.2", append(slices.Clone(everywhere), "glance", "neutron-fwaas")},
 }
 
-// releases are the releases that kolla deploys, from the first suite's on.
-var releases = []string{"2025.1", "2025.2", "2026.1"}
+// names are the releases that kolla deploys. The first suite belongs to the first one.
+var names = releases.Names()
 
 // regular maps the distributions whose major version grows by one with every release of
 // OpenStack to the major version in the first release.

@@ -21,6 +21,25 @@ func TestModes(t *testing.T) {
 `
 	m := &modesTest{balancerTest: newBalancerTest(t, nodePorts)}
 	m.whole.Cleanup(func() { t.Log(m.table()) })
+	// A readiness probe in HTTP makes HAProxy speak HTTP: both ports have one, so that only TLS differs.
+	m.edit(t, "    ports    = [\"web\", \"secure\"]\n", "    ports    = [\"web\"]\n")
+	m.edit(t, "  workload \"server\" {\n", `  workload "encrypted" {
+    kind     = "Deployment"
+    image    = "haproxy"
+    user     = 42454
+    command  = ["haproxy", "-db", "-f", "/etc/answers/answers.cfg"]
+    ports    = ["secure"]
+    config   = ["answers.cfg"]
+    replicas = 2
+
+    ready {
+      http = "/"
+      port = "secure"
+    }
+  }
+
+  workload "server" {
+`)
 	take(t, m.cloud, []step{
 		{"nodeport", func(t *testing.T, c *cloud) {
 			const exposed = "  expose = exposure.public\n"
@@ -39,7 +58,7 @@ func TestModes(t *testing.T) {
 			}
 			// The certificate of the exposure goes, and with it its key.
 			m.mode("loadbalancer, with MetalLB", managedExposure, balancedExposure, false,
-				"-delete-data=exposure.public/Secret/exposure-public", "-delete-data=exposure.public/Secret/exposure-public-ca")(t, c)
+				"-delete-data=exposure.public/Secret/exposure-public", "-delete-data=exposure.public/Secret/exposure-public-ca", "-max-deletes=20")(t, c)
 		}},
 	})
 }

@@ -88,6 +88,7 @@ func (b *bench) checkWhole(greeting string) {
 // TestKilled kills the operator at some instants, and with KOLLA_TEST_LONG=1 at twenty. Each time another one goes on, and at the end nothing
 // is lost or doubled.
 func TestKilled(t *testing.T) {
+	t.Parallel() // it mostly waits for leases
 	b := newBench(t)
 	b.files("files", many("g0"))
 	b.cloud("  approval: automatic\n")
@@ -129,6 +130,49 @@ func TestKilled(t *testing.T) {
 	b.checkWhole("end")
 }
 
+// TestApprovedGoesOn kills the operator again and again during the apply of a plan that a person approved.
+// The next operator goes on with the rest, and asks nobody, however long the history is.
+func TestApprovedGoesOn(t *testing.T) {
+	t.Parallel() // it mostly waits for leases
+	b := newBench(t)
+	b.files("files", many("first")+`
+definition "late" {
+  job "upgrade" {
+    runs  = "upgrade"
+    image = "late"
+  }
+  workload "server" {
+    kind  = "Deployment"
+    image = "late"
+  }
+}
+
+# It is new as long as none of its objects was made, also if the state announces them.
+service "late" {
+  depends_on = [manifest.many]
+}
+`)
+	process := b.spawn()
+	b.cloud("  history: 1\n")
+	plan := b.until(v1alpha1.ReasonAwaitsApproval).Status.Plan
+	b.cloud("  history: 1\n  approvedPlan: " + plan.Digest + "\n")
+	for _, name := range []string{"prod-1", "prod-2"} {
+		clustertest.Eventually(t, name+" is applied", func() bool { return b.phases()[name] == string(v1alpha1.Applying) })
+		if err := process.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = process.Wait()
+		b.kubectl("delete", "lease", "kolla-operator", "-n", b.namespace, "--ignore-not-found")
+		process = b.spawn()
+	}
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.checkWhole("first")
+	want := fmt.Sprint(map[string]string{"prod-1": "Failed", "prod-3": "Applied"})
+	if got := fmt.Sprint(b.phases()); got != want {
+		t.Errorf("the history is %s, want %s", got, want)
+	}
+}
+
 // newest returns the phase of the newest plan.
 func (b *bench) newest() v1alpha1.Phase {
 	b.Helper()
@@ -146,6 +190,7 @@ func values(m map[string]string) (out []string) {
 // TestLeaderCutOff stops the process of the leader during an apply. The other one goes on, and when the
 // first wakes up, it writes nothing more.
 func TestLeaderCutOff(t *testing.T) {
+	t.Parallel() // it mostly waits for leases
 	b := newBench(t)
 	b.files("files", many("first"))
 	first := b.spawn()

@@ -104,10 +104,10 @@ func newCloud(in Input) *cloud {
 	return c
 }
 
-// isLeftOut reports whether a chart cannot own the object: nodes exist already, and Helm makes the
-// namespace before it installs.
+// isLeftOut reports whether no chart has the object: nodes exist already, Helm makes the namespace before it
+// installs, and a Job that checks an upgrade would run beside what it checks.
 func isLeftOut(o *providers.Object) bool {
-	return o.Partial || o.Ref().GVK.GroupKind() == kinds.Namespace && addrs.TypeOf(o.Address.Block) == "cloud"
+	return o.Partial || o.Stage == configs.StageChecks || o.Ref().GVK.GroupKind() == kinds.Namespace && addrs.TypeOf(o.Address.Block) == "cloud"
 }
 
 // isOfService reports whether a service block declares the object.

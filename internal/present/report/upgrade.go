@@ -16,6 +16,9 @@ func upgrade(plan *plans.Plan) *Upgrade {
 		return nil
 	}
 	out := &Upgrade{Title: upgradeTitle(u), Grave: u.Backward, Lines: apart(u)}
+	if len(u.Checks) > 0 {
+		out.Lines = append(out.Lines, "First: checks of "+strings.Join(u.Checks, ", ")+". If one fails, nothing changes.")
+	}
 	var lasting []string
 	if len(u.Databases) > 0 {
 		lasting = append(lasting, "tables of "+strings.Join(u.Databases, ", "))
@@ -26,6 +29,7 @@ func upgrade(plan *plans.Plan) *Upgrade {
 	if len(lasting) > 0 && !u.Backward {
 		out.Lines = append(out.Lines, "Cannot go back: "+strings.Join(lasting, "; ")+".")
 	}
+	out.Lines = append(out.Lines, changedOptions(u)...)
 	if u.Processors != "" {
 		out.Lines = append(out.Lines, fmt.Sprintf("The new images need processors with %s on all amd64 nodes; pods do not start on others.", u.Processors))
 	}
@@ -89,6 +93,28 @@ func apart(u *plans.Upgrade) []string {
 		}
 	}
 	return words.First(out, Similar, "service")
+}
+
+// changedOptions lists the options of the configuration that the new release changes.
+func changedOptions(u *plans.Upgrade) []string {
+	var out []string
+	for _, o := range u.Options {
+		var became string
+		switch {
+		case o.Kind == "removed" && o.Now != "":
+			became = fmt.Sprintf("has been %s since %s, and the old name does nothing", o.Now, o.Since)
+		case o.Kind == "removed":
+			became = fmt.Sprintf("does nothing since %s", o.Since)
+		case o.Kind == "renamed":
+			became = fmt.Sprintf("has been %s since %s", o.Now, o.Since)
+		case o.Kind == "deprecated":
+			became = fmt.Sprintf("is deprecated since %s", o.Since)
+		default:
+			became = fmt.Sprintf("has a value that does not fit since %s", o.Since)
+		}
+		out = append(out, fmt.Sprintf("%s: %s in %s %s.", o.Source, o.Option, o.File, became))
+	}
+	return words.First(out, Similar, "option")
 }
 
 func changesRelease(u *plans.Upgrade) bool {

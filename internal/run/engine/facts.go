@@ -46,6 +46,12 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 			namespaced, err := cluster.client.Namespaced(ctx, kind)
 			return namespaced, err == nil
 		},
+		Live: func(ref providers.Ref) *unstructured.Unstructured {
+			if !listed(ctx, snapshot, providers.Scope{GVK: ref.GVK, Namespace: ref.Namespace}) {
+				return nil
+			}
+			return snapshot.Get(ref)
+		},
 		List: func(scope providers.Scope) ([]*unstructured.Unstructured, error) { return list(ctx, snapshot, scope) },
 	}
 }
@@ -245,7 +251,8 @@ func made(config *configs.Config, st *state.State, adopt []string) func(block st
 		}
 	}
 	for i := range st.Objects {
-		if a, err := addrs.ParseObject(st.Objects[i].Address); err == nil && !st.Objects[i].Left {
+		// Without a UID, an apply that was killed only announced the object.
+		if a, err := addrs.ParseObject(st.Objects[i].Address); err == nil && !st.Objects[i].Left && st.Objects[i].UID != "" {
 			add(addrs.ApplyMoves(config.Moves, a)) // as the planner does
 		}
 	}

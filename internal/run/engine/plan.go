@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -275,6 +276,18 @@ func (e *Engine) findUpgrade(config *configs.Config, plan *plans.Plan, o Options
 	plan.Upgrade, problems = upgrade.Find(upgrade.Input{
 		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases, Rest: o.rest,
 	})
+	if u := plan.Upgrade; u != nil && u.From.Release != "" && u.From.Release < u.To.Release {
+		for _, c := range options.Changes(config, u.From.Release) {
+			change := plans.OptionChange{
+				Kind: c.Kind.String(), Option: c.Option.String(), Service: c.Service, File: c.File, Since: c.Since,
+				Source: fmt.Sprintf("%s:%d", c.At.Filename, c.At.Start.Line), Detail: c.Detail,
+			}
+			if c.Now.Name != "" {
+				change.Now = c.Now.String()
+			}
+			u.Options = append(u.Options, change)
+		}
+	}
 	return problems
 }
 

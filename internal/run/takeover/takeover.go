@@ -17,7 +17,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/run/takeover/ansible"
-	"kolla.openstack.org/kolla/lang/schema"
+	"kolla.openstack.org/kolla/lang/releases"
 )
 
 // SecretsDir is the directory of the files with secrets.
@@ -189,7 +189,7 @@ func (c *conversion) cloud() {
 		at = release.At
 	}
 	c.release = cmp.Or(c.Release, release.Text)
-	known := schema.Releases()
+	known := releases.Names()
 	switch {
 	case c.release == "":
 		c.error(at, "The release is not known", "openstack_release is not set, so it is the release of the installed kolla-ansible. Say which: -release=%s.", known[len(known)-1])

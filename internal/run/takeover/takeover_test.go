@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/run/takeover"
-	"kolla.openstack.org/kolla/lang/schema"
+	"kolla.openstack.org/kolla/lang/releases"
 )
 
 // cloud writes the files of a small cloud, and imports it.
@@ -152,7 +152,7 @@ func TestDistributions(t *testing.T) {
 	if err != nil || yaml.Unmarshal(source, &m) != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(schema.Releases(), slices.Sorted(maps.Keys(m.Distros))); diff != "" {
+	if diff := cmp.Diff(releases.Names(), slices.Sorted(maps.Keys(m.Distros))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -65,27 +65,6 @@ func split(release string) (year int, first bool) {
 	return year, n == "1"
 }
 
-// versions lists the programs in the images of each release that convert their data and cannot go
-// back, with their versions.
-var versions = []struct {
-	image, program string
-	releases       map[string]string
-}{
-	{"mariadb-server", "MariaDB", map[string]string{"2025.1": "10.11", "2025.2": "11.4", "2026.1": "11.4"}},
-	{"rabbitmq", "RabbitMQ", map[string]string{"2025.1": "4.0", "2025.2": "4.1", "2026.1": "4.2"}},
-}
-
-// versionChange returns the change of the program in an image; zero: there is none.
-func versionChange(image string, from, to plans.Images) plans.VersionChange {
-	for _, v := range versions {
-		before, after := v.releases[from.Release], v.releases[to.Release]
-		if v.image == image && before != "" && after != "" && before != after {
-			return plans.VersionChange{Program: v.program, From: before, To: after}
-		}
-	}
-	return plans.VersionChange{}
-}
-
 // processors returns the x86-64 level that a distribution needs; empty: the first level.
 func processors(distro string) string {
 	switch distro {

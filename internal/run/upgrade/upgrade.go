@@ -12,6 +12,7 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/releases"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -55,7 +56,13 @@ func Find(in Input) (*plans.Upgrade, []plans.Problem) {
 	for i := range in.Plan.Actions {
 		a := &in.Plan.Actions[i]
 		service := services[a.Address.Block]
-		if a.Object == nil || service == nil || !a.RunsPodsContinuously() {
+		if a.Object == nil || service == nil {
+			continue
+		}
+		if a.Object.Stage == configs.StageChecks && a.Verb != plans.None && !slices.Contains(f.upgrade.Checks, service.Name) {
+			f.upgrade.Checks = append(f.upgrade.Checks, service.Name)
+		}
+		if !a.RunsPodsContinuously() {
 			continue
 		}
 		if live := in.Live(a.Ref); live != nil && a.Verb != plans.None {
@@ -63,6 +70,7 @@ func Find(in Input) (*plans.Upgrade, []plans.Problem) {
 		}
 	}
 	u := f.upgrade
+	slices.Sort(u.Checks)
 	u.From = in.Installed
 	if u.From.Release != "" {
 		f.judge(step{at: f.decides(), from: u.From, to: u.To})
@@ -98,6 +106,8 @@ type finder struct {
 	Input
 	upgrade *plans.Upgrade
 	refused []step
+	// stranded are programs whose new version does not take over the data.
+	stranded []plans.Problem
 }
 
 // step is a change that OpenStack does not support.
@@ -109,6 +119,7 @@ type step struct {
 
 // workload compares the images of a workload.
 func (f *finder) workload(desired, live *unstructured.Unstructured, service *configs.Service) {
+	f.data(desired, live, service)
 	before, after := imagesOf(live), imagesOf(desired)
 	for _, container := range slices.Sorted(maps.Keys(after)) {
 		image := after[container]
@@ -121,12 +132,34 @@ func (f *finder) workload(desired, live *unstructured.Unstructured, service *con
 			continue
 		}
 		f.add(service, from, to)
-		if v := versionChange(image.Name(), from, to); v.Program != "" && !slices.Contains(f.upgrade.Versions, v) {
-			f.upgrade.Versions = append(f.upgrade.Versions, v)
-		}
 		f.processors(from, to)
 		f.judge(step{at: at, from: from, to: to, services: []string{service.Name}})
 	}
+}
+
+// data compares the versions of the program that has the data of a workload.
+func (f *finder) data(desired, live *unstructured.Unstructured, service *configs.Service) {
+	from, to := providers.DataVersionOf(live), providers.DataVersionOf(desired)
+	if from.Program != to.Program || from.Version == to.Version {
+		return
+	}
+	change := plans.VersionChange{Program: to.Program, From: from.Version, To: to.Version}
+	if slices.Contains(f.upgrade.Versions, change) {
+		return
+	}
+	f.upgrade.Versions = append(f.upgrade.Versions, change)
+	if to.From == nil || slices.Contains(to.From, from.Version) {
+		return
+	}
+	f.stranded = append(f.stranded, plans.Problem{
+		Source:  source(f.decides()),
+		Warning: slices.Contains(f.Forced, f.upgrade.To.Release),
+		Summary: fmt.Sprintf("%s %s does not start with the data of %s", to.Program, to.Version, from.Version),
+		Detail: strings.Join(slices.DeleteFunc([]string{
+			fmt.Sprintf("Service %s has data of %s %s, and the new images take over those of %s.", service.Name, from.Program, from.Version, strings.Join(to.From, ", ")),
+			to.Detail, fmt.Sprintf("If you know that it works, insist with -force-release=%s.", f.upgrade.To.Release),
+		}, func(sentence string) bool { return sentence == "" }), " "),
+	})
 }
 
 // add adds a service whose images change.
@@ -172,7 +205,7 @@ func (f *finder) processors(from, to plans.Images) {
 
 // problems describes the unsupported changes.
 func (f *finder) problems() []plans.Problem {
-	var out []plans.Problem
+	out := f.stranded
 	for _, s := range f.refused {
 		p := plans.Problem{Source: source(s.at), Warning: slices.Contains(f.Forced, s.to.Release)}
 		what := "The cloud"
@@ -216,9 +249,9 @@ func (f *finder) unneeded() []plans.Problem {
 		case !release.MatchString(name):
 			out = append(out, plans.Problem{
 				Summary: "-force-release needs a release",
-				Detail:  fmt.Sprintf("%q is not a release of OpenStack, such as 2025.1.", name),
+				Detail:  fmt.Sprintf("%q is not a release of OpenStack, such as %s.", name, releases.Names()[0]),
 			})
-		case !f.Rest && !slices.ContainsFunc(f.refused, func(s step) bool { return s.to.Release == name }):
+		case !f.Rest && len(f.stranded) == 0 && !slices.ContainsFunc(f.refused, func(s step) bool { return s.to.Release == name }):
 			out = append(out, plans.Problem{
 				Warning: true, Summary: fmt.Sprintf("-force-release=%s forces nothing", name),
 				Detail: "The plan has no step to this release that OpenStack does not support. Leave the option out, or it would also force a later one.",

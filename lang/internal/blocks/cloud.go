@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
-	"kolla.openstack.org/kolla/lang/schema"
+	"kolla.openstack.org/kolla/lang/releases"
 )
 
 // Cloud evaluates the cloud block without its defaults, which each service evaluates.
@@ -33,7 +33,7 @@ func Cloud(e *eval.Env, b *source.Block) (configs.Cloud, cty.Value) {
 		ReleaseRange: b.AttributeRange("release"),
 		TagRange:     b.AttributeRange("tag"),
 	}
-	c.Distro = cmp.Or(c.Distro, schema.DistroOf(c.Release))
+	c.Distro = cmp.Or(c.Distro, releases.Named(c.Release).Distro())
 	release := cty.UnknownVal(cty.String) // definitions have no values for an unsupported release
 	if c.Release != "" {
 		release = cty.StringVal(c.Release)

@@ -42,6 +42,12 @@ func Job(s *Service, b *source.Block, e *eval.Env) configs.Job {
 	}
 	if b.Type == schema.JobType {
 		j.Runs = strings.TrimPrefix(eval.String(e, b, "runs"), "change")
+		if j.When == schema.JobCheck {
+			if eval.IsSet(e, b, "runs") {
+				eval.Unsuitable(e, b, "runs", "A job that checks an upgrade runs when the image changes.")
+			}
+			j.Runs = "upgrade"
+		}
 		j.Nodes = nodesOf(s, b, e, j.Pod.Env)
 	}
 	checkVolumes(s, b, j.Pod.Volumes, mountedIn(s, &j.Pod, nil))
@@ -160,6 +166,8 @@ func Workload(s *Service, b *source.Block) configs.Workload {
 	rollout(s, b, &w)
 	w.Carries, w.Leave = podCommand(s, b, "carries", &w), podCommand(s, b, "leave", &w)
 	w.Backup = backup(s, b, &w)
+	w.Follows = eval.List(e, b, "follows")
+	w.DataVersion = dataVersion(s, b, &w)
 	if w.Kind == "Deployment" && w.Update == "on-delete" {
 		s.Env.Report.Error(b.AttributeRange("update"), "Unsuitable value for \"update\"", "The pods of a Deployment are always replaced; on-delete is for a StatefulSet or DaemonSet.")
 	}

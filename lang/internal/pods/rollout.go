@@ -48,6 +48,24 @@ func rollout(s *Service, b *source.Block, w *configs.Workload) {
 	}
 }
 
+// dataVersion evaluates the version of the program that has the data of a workload.
+func dataVersion(s *Service, b *source.Block, w *configs.Workload) *configs.DataVersion {
+	v := b.One("data_version", "")
+	if v == nil {
+		return nil
+	}
+	if w.Kind == "Deployment" {
+		s.Env.Report.Error(v.Header, "Data of a Deployment", "The pods of a Deployment keep no data. data_version is for a StatefulSet or DaemonSet.")
+	}
+	out := &configs.DataVersion{
+		Program: eval.String(s.Env, v, "program"), Version: eval.String(s.Env, v, "version"), Detail: eval.String(s.Env, v, "detail"),
+	}
+	if eval.IsSet(s.Env, v, "from") {
+		out.From = append([]string{}, eval.List(s.Env, v, "from")...)
+	}
+	return out
+}
+
 // none reports whether a number or share of pods is given and is zero.
 func none(share string) bool { return share == "0" || share == "0%" }
 

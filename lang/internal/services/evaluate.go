@@ -56,6 +56,7 @@ func deploy(u *use, e *eval.Env, values merged, out configs.Service) (configs.Se
 			"Definition %q has no workload: it describes what is there already. Say where:\n\n  external = { host = \"...\" }", out.Definition)
 		return out, podsOf(u, withSelf(u, e, cty.DynamicVal), definition, nil, nil, nil, nil), cty.DynamicVal
 	}
+	out.Stage = eval.Literal(u.set.Constant, definition, "stage")
 	out.Role, e = evaluateRole(u, e)
 	out.Lifecycle.ReplaceTriggeredBy = u.set.Moves.Triggers(u.frame, e.OfService, u.block)
 	images := eval.Strings(e.OfService, u.block, "images")

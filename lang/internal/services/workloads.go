@@ -3,6 +3,7 @@ package services
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -57,6 +58,7 @@ func evaluatePods(u *use, in pods.Service, n replicas) (jobs []configs.Job, work
 func workload(u *use, in *pods.Service, b *source.Block, n replicas) configs.Workload {
 	e, user := in.Env, in.Env.OfService
 	w := pods.Workload(in, b)
+	checkFollowed(u, b, w.Follows)
 	w.Replicas = n.of[b.Label]
 	pods.CheckExisting(in, b, w)
 	base := b
@@ -68,6 +70,16 @@ func workload(u *use, in *pods.Service, b *source.Block, n replicas) configs.Wor
 	eval.Preconditions(e, base)
 	eval.Preconditions(user, b.Top)
 	return w
+}
+
+// checkFollowed reports names of definitions that nobody declared.
+func checkFollowed(u *use, b *source.Block, names []string) {
+	known := slices.Concat(u.set.Root.Labels("definition"), u.set.Catalogue.Labels("definition"))
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			u.set.Report.Undeclared(b.AttributeRange("follows"), "definition", name, known)
+		}
+	}
 }
 
 // labelsAndAnnotations evaluates the labels and annotations for all objects of the service.

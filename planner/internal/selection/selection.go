@@ -77,6 +77,9 @@ func Of(inv *inventory.Inventory) (Set, []plans.Problem) {
 	for address := range g.excluded(append(matching(candidates, in.Selection.Excludes), undecided...)) {
 		delete(set, address)
 	}
+	for _, address := range g.after(inv, in.Selection.Until) {
+		delete(set, address)
+	}
 	if problems := set.checkReplaced(in, candidates); len(problems) > 0 {
 		return nil, problems
 	}
@@ -99,7 +102,7 @@ func (s Set) excludedTargets(in *inventory.Input, candidates []inventory.Candida
 			warnings = append(warnings, plans.Problem{
 				Warning: true,
 				Summary: fmt.Sprintf("-target=%s has no effect: it is excluded", name),
-				Detail:  fmt.Sprintf("%s excludes it: it is named there, or depends on an object that is named there.", plans.Selection{Excludes: in.Selection.Excludes}),
+				Detail:  fmt.Sprintf("%s excludes it: it is named there, or depends on an object that is named there.", plans.Selection{Excludes: in.Selection.Excludes, Until: in.Selection.Until}),
 			})
 		}
 	}

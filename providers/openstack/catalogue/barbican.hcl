@@ -56,7 +56,7 @@ definition "barbican" {
         db_auto_create = false
       }
       keystone_authtoken   = { service_type = "key-manager" }
-      oslo_policy          = { enforce_scope = true } # the default of all others
+      oslo_policy          = { enforce_scope = cloud.release < 2026.2 ? true : null } # the default of all others; later they have no choice
       queue                = { enable = true }
       secretstore          = { enabled_secretstore_plugins = "store_crypto" }
       crypto               = { enabled_crypto_plugins = "simple_crypto" }
@@ -101,6 +101,12 @@ definition "barbican" {
 
   config "barbican-db.conf" {
     from = "barbican-api.conf"
+  }
+
+  job "upgrade-check" {
+    from    = "database"
+    when    = "check"
+    command = concat(local.check, ["barbican-status"])
   }
 
   job "db-sync" {

@@ -146,6 +146,12 @@ definition "cinder" {
     content = file("${path.module}/cinder/sudo.sh")
   }
 
+  job "upgrade-check" {
+    from    = "database"
+    when    = "check"
+    command = concat(local.check, ["cinder-status"])
+  }
+
   job "db-sync" {
     from    = "database"
     command = ["cinder-manage", "db", "sync"]
@@ -171,7 +177,8 @@ definition "cinder" {
   }
 
   workload "api" {
-    config = ["cinder-api.conf", "cinder-api-uwsgi.ini", "policy.yaml"]
+    follows = ["cinder"]
+    config  = ["cinder-api.conf", "cinder-api-uwsgi.ini", "policy.yaml"]
 
     resources {
       requests = { cpu = "100m", memory = "512Mi" }
@@ -185,9 +192,10 @@ definition "cinder" {
 
   # The database knows daemons by the names of their pods.
   workload "scheduler" {
-    from   = "daemon"
-    kind   = "StatefulSet"
-    config = ["cinder-scheduler.conf", "policy.yaml"]
+    from    = "daemon"
+    follows = ["cinder"]
+    kind    = "StatefulSet"
+    config  = ["cinder-scheduler.conf", "policy.yaml"]
 
     resources {
       requests = { cpu = "50m", memory = "256Mi" }
@@ -197,6 +205,7 @@ definition "cinder" {
 
   workload "volume" {
     from         = "daemon"
+    follows      = ["cinder"]
     kind         = "StatefulSet"
     max_replicas = 1 # volumes belong to the name of the pod
     config       = ["cinder-volume.conf", "ceph.conf", "ceph.client.cinder.keyring", "sudo", "policy.yaml"]
@@ -216,6 +225,7 @@ definition "cinder" {
 
   workload "backup" {
     from         = "daemon"
+    follows      = ["cinder"]
     enabled      = local.backups
     kind         = "StatefulSet"
     max_replicas = 1

@@ -41,6 +41,10 @@ locals {
   # whose packets nobody answers.
   connected = ["sh", "-ec", file("${path.module}/connected.sh"), "connected"]
 
+  # With a program and its arguments: the command of a job that checks an upgrade. Code 1 means warnings,
+  # which are in the log.
+  check = ["sh", "-c", "\"$@\" upgrade check || [ $? -eq 1 ]", "check"]
+
   # [database] beside the connection.
   database = {
     connection_recycle_time = 10
@@ -60,8 +64,13 @@ locals {
 
   # [oslo_messaging_rabbit] of an API under uWSGI, beside what the queue says. Its workers
   # sleep between requests, and RabbitMQ would miss their heartbeats. Other processes must
-  # not have it.
-  rabbit_uwsgi = { heartbeat_in_pthread = true }
+  # not have it. From 2026.2 on all processes have threads of their own for that, and no option.
+  rabbit_uwsgi = cloud.release < 2026.2 ? { heartbeat_in_pthread = true } : {}
+
+  # Daemons of Nova that are told to stop finish their work first: from 2026.2 on for up to 180
+  # seconds. Those of 2026.1 sleep, also with nothing to do, for 160 seconds by default.
+  nova_grace_period     = cloud.release >= 2026.2 ? 200 : 90
+  nova_shutdown_timeout = cloud.release >= 2026.1 && cloud.release < 2026.2 ? 60 : null
 
   # Environment of processes with a queue that read no lock_path of oslo.concurrency from their
   # configuration. Names of queues are given out with a lock.

@@ -92,8 +92,8 @@ definition "glance" {
       DEFAULT = {
         debug            = false
         use_stderr       = true
-        bind_port        = port.api
-        workers          = 2
+        bind_port        = local.ini ? null : port.api
+        workers          = local.ini ? null : 2
         enabled_backends = [for name, s in input.stores : "${name}:${s.type}"]
         # Nova and Cinder make a copy within Ceph, if they may know where an image is.
         show_image_direct_url = length(input.stores) > 0 && alltrue([for s in values(input.stores) : s.type == "rbd"]) ? true : null
@@ -179,6 +179,7 @@ definition "glance" {
     from = "glance-api.conf"
   }
 
+  # There is no job upgrade-check: glance-status fails where stores are not declared in its own file.
   job "db-expand" {
     from    = "database"
     command = ["sh", "-ec", file("${path.module}/glance/expand.sh")]

@@ -107,6 +107,12 @@ definition "heat" {
     }
   }
 
+  job "upgrade-check" {
+    from    = "database"
+    when    = "check"
+    command = concat(local.check, ["heat-status"])
+  }
+
   job "db-sync" {
     from    = "database"
     command = ["heat-manage", "db_sync"]

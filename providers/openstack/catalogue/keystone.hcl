@@ -81,6 +81,13 @@ definition "keystone" {
     values = { DEFAULT = { use_stderr = true } }
   }
 
+  job "upgrade-check" {
+    from    = "database"
+    when    = "check"
+    image   = "keystone"
+    command = concat(local.check, ["keystone-status"])
+  }
+
   job "db-sync" {
     from    = "database"
     image   = "keystone"

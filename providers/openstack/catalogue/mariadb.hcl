@@ -6,6 +6,7 @@
 # write, transactions of OpenStack fail, and a client may not read what it has just written.
 definition "mariadb" {
   description = "SQL database of the other services"
+  stage       = "data"
 
   input "buffer_pool" {
     type        = string
@@ -156,6 +157,12 @@ definition "mariadb" {
   }
 
   workload "server" {
+    data_version {
+      program = "MariaDB"
+      version = cloud.release >= 2025.2 ? "11.4" : "10.11"
+      from    = ["10.11"]
+    }
+
     kind   = "StatefulSet"
     spread = local.cluster ? "required" : "preferred" # a node that is lost takes one member
     image  = "mariadb-server"

@@ -2,6 +2,7 @@
 # of each other: clients spread keys over all of them, by name.
 definition "memcached" {
   description = "Cache of tokens and of other short-lived data"
+  stage       = "data"
 
   port "memcache" {
     number = 11211

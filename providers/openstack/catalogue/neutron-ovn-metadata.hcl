@@ -2,6 +2,7 @@
 # start. Only servers that start, or ask again, notice that a pod is away.
 definition "neutron-ovn-metadata" {
   description = "Metadata for servers, one on each hypervisor"
+  stage       = "nodes"
   project     = "neutron"
 
   locals {

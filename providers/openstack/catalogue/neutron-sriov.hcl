@@ -2,6 +2,7 @@
 # links. Servers that run keep their ports while a pod is away.
 definition "neutron-sriov" {
   description = "Ports on virtual functions of network cards, one agent on each node"
+  stage       = "nodes"
   project     = "neutron"
 
   input "devices" {

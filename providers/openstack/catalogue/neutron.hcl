@@ -138,9 +138,9 @@ definition "neutron" {
       input.packet_logging ? ["log"] : [],
     ))
     known = [
-      "auto_allocate", "conntrack_helper", "firewall_v2", "flavors", "flow_classifier", "local_ip", "log", "metering",
-      "ndp_proxy", "network_ip_availability", "network_segment_range", "ovn-router", "ovn-vpnaas", "placement",
-      "port_forwarding", "qos", "revisions", "segments", "sfc", "taas", "tag", "timestamp", "trunk",
+      "auto_allocate", "conntrack_helper", "evpn", "firewall_v2", "flavors", "flow_classifier", "local_ip", "log", "metering",
+      "ndp_proxy", "network_ip_availability", "network_segment_range", "ovn-bgp", "ovn-router", "ovn-vpnaas", "placement",
+      "port_forwarding", "pvlan", "qos", "revisions", "segments", "sfc", "taas", "tag", "timestamp", "trunk",
     ]
 
     # ML2 does not start if it lacks the driver of a plug-in.
@@ -185,8 +185,8 @@ definition "neutron" {
         core_plugin     = "ml2"
         service_plugins = local.plugins
         dns_domain      = input.dns_domain == null ? null : trimsuffix(input.dns_domain, ".")
-        bind_port       = port.api
-        api_workers     = 2
+        bind_port       = cloud.release < 2026.2 ? port.api : null # uWSGI has the port
+        api_workers     = cloud.release < 2026.2 ? 2 : null
         rpc_workers     = 1
       }
       keystone_authtoken = { service_type = "network" }
@@ -237,6 +237,14 @@ definition "neutron" {
 
   config "neutron-db.conf" {
     values = { DEFAULT = { core_plugin = "ml2" } }
+  }
+
+  job "upgrade-check" {
+    from    = "database"
+    when    = "check"
+    image   = "neutron-server"
+    config  = ["ml2_conf.ini"]
+    command = concat(local.check, ["neutron-status", "--config-file", "/etc/neutron/neutron.conf", "--config-file", "/etc/neutron/plugins/ml2/ml2_conf.ini"])
   }
 
   job "db-expand" {

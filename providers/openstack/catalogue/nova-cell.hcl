@@ -46,9 +46,10 @@ definition "nova-cell" {
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
     values = {
       DEFAULT = {
-        use_stderr    = true
-        transport_url = queue.nova.url
-        state_path    = "/var/lib/nova"
+        use_stderr               = true
+        transport_url            = queue.nova.url
+        state_path               = "/var/lib/nova"
+        manager_shutdown_timeout = local.nova_shutdown_timeout
       }
       database     = merge(local.database, { connection = database.nova.url })
       service_user = merge(user.nova_cell.auth, { send_service_user_token = true })
@@ -90,13 +91,14 @@ definition "nova-cell" {
 
   # The database knows it by the name of its pod.
   workload "conductor" {
+    follows      = ["nova-compute"]
     kind         = "StatefulSet"
     image        = "nova-conductor"
     user         = 42436
     command      = ["nova-conductor"]
     config       = ["nova-conductor.conf"]
     writable     = ["/var/lib/nova"]
-    grace_period = 90
+    grace_period = local.nova_grace_period
 
     resources {
       requests = { cpu = "100m", memory = "384Mi" }

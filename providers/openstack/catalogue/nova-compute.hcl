@@ -3,6 +3,7 @@
 # outside of it; nothing controls them then. Only `kolla rollout` replaces pods.
 definition "nova-compute" {
   description = "Hypervisors with libvirt, one on each node of a role"
+  stage       = "nodes"
   project     = "nova"
 
   input "virt_type" {
@@ -94,6 +95,7 @@ definition "nova-compute" {
         compute_driver                   = "libvirt.LibvirtDriver"
         reserved_host_memory_mb          = input.reserved_memory
         allow_resize_to_same_host        = true
+        manager_shutdown_timeout         = local.nova_shutdown_timeout
         resume_guests_state_on_host_boot = true # servers that ran go on when their node is back
       }
       service_user = merge(user.nova_compute.auth, { send_service_user_token = true })
@@ -221,7 +223,7 @@ definition "nova-compute" {
     privileged   = input.nfs
     capabilities = input.nfs ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring", "ssh_config"]
-    grace_period = 90
+    grace_period = local.nova_grace_period
     env = {
       OS_DEFAULT__HOST                   = node.name
       OS_DEFAULT__MY_IP                  = node.ip

@@ -59,6 +59,7 @@ definition "nova" {
       DEFAULT = {
         state_path                = "/var/lib/nova"
         allow_resize_to_same_host = true
+        manager_shutdown_timeout  = local.nova_shutdown_timeout
       }
       api_database       = merge(local.database, { connection = database.nova_api.url })
       keystone_authtoken = { service_type = "compute" }
@@ -162,11 +163,12 @@ definition "nova" {
     } }
   }
 
+  # Asks Keystone and Placement, too.
   job "upgrade-check" {
-    runs    = "upgrade"
+    when    = "check"
     image   = "nova-api"
     user    = local.uid
-    command = ["sh", "-c", "nova-status upgrade check || [ $? -eq 1 ]"] # 1: warnings
+    command = concat(local.check, ["nova-status"])
     config  = ["nova.conf"]
   }
 
@@ -220,9 +222,10 @@ definition "nova" {
   # The database knows daemons by the names of their pods. A start may take an hour.
   workload "conductor" {
     from         = "daemon"
+    follows      = ["nova-compute"]
     kind         = "StatefulSet"
     config       = concat(["nova-conductor.conf"], local.cells)
-    grace_period = 90
+    grace_period = local.nova_grace_period
 
     resources {
       requests = { cpu = "100m", memory = "384Mi" }
@@ -232,9 +235,10 @@ definition "nova" {
 
   workload "scheduler" {
     from         = "daemon"
+    follows      = ["nova-compute"]
     kind         = "StatefulSet"
     config       = concat(["nova-scheduler.conf"], local.cells)
-    grace_period = 90
+    grace_period = local.nova_grace_period
 
     resources {
       requests = { cpu = "100m", memory = "384Mi" }
@@ -243,7 +247,8 @@ definition "nova" {
   }
 
   workload "api" {
-    config = concat(["nova-api.conf", "nova-api-uwsgi.ini", "policy.yaml"], local.cells)
+    follows = ["nova-compute"]
+    config  = concat(["nova-api.conf", "nova-api-uwsgi.ini", "policy.yaml"], local.cells)
 
     resources {
       requests = { cpu = "100m", memory = "640Mi" }
@@ -260,10 +265,11 @@ definition "nova" {
   }
 
   workload "metadata" {
-    from   = "uwsgi"
-    image  = "nova-api"
-    ports  = ["metadata"]
-    config = concat(["nova-metadata.conf", "nova-metadata-uwsgi.ini"], local.cells)
+    from    = "uwsgi"
+    follows = ["nova-compute"]
+    image   = "nova-api"
+    ports   = ["metadata"]
+    config  = concat(["nova-metadata.conf", "nova-metadata-uwsgi.ini"], local.cells)
 
     resources {
       requests = { cpu = "50m", memory = "512Mi" }

@@ -3,6 +3,7 @@
 # happens in passing, pods are replaced only by `kolla rollout`.
 definition "openvswitch" {
   description = "Open vSwitch, one on each node that carries traffic of servers"
+  stage       = "nodes"
 
   input "datapath_type" {
     type        = string

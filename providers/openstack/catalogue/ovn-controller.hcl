@@ -5,6 +5,7 @@
 # flows stay as they are: `kolla rollout` belongs right after an apply with another OVN.
 definition "ovn-controller" {
   description = "OVN's agent, one on each node that carries traffic of servers"
+  stage       = "nodes"
 
   input "bridges" {
     type = map(object({

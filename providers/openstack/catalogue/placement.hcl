@@ -35,6 +35,12 @@ definition "placement" {
     }
   }
 
+  job "upgrade-check" {
+    from    = "database"
+    when    = "check"
+    command = concat(local.check, ["placement-status"])
+  }
+
   job "db-sync" {
     from    = "database"
     command = ["placement-manage", "db", "sync"]

@@ -4,6 +4,7 @@
 # every start: another password is another file, and a restart.
 definition "rabbitmq" {
   description = "Message queue of the other services"
+  stage       = "data"
 
   input "rename_nodes" {
     type        = bool
@@ -97,7 +98,7 @@ definition "rabbitmq" {
       "log.console.use_colors"            = "off"
       "log.file"                          = false
       "load_definitions"                  = "/etc/rabbitmq/definitions.json"
-      "cluster_partition_handling"        = "pause_minority"
+      "cluster_partition_handling"        = cloud.release < 2026.2 ? "pause_minority" : null # 4.3 decides itself
       "disk_free_limit.absolute"          = input.disk_free_limit
       "vm_memory_high_watermark.relative" = 0.6
       # It would find the memory of the machine.
@@ -151,6 +152,13 @@ definition "rabbitmq" {
   }
 
   workload "server" {
+    # A node of a later version may change its data for good, and then not find its way into the cluster.
+    data_version {
+      program = "RabbitMQ"
+      version = cloud.release >= 2026.2 ? "4.3" : cloud.release >= 2026.1 ? "4.2" : cloud.release >= 2025.2 ? "4.1" : "4.0"
+      from    = cloud.release >= 2026.2 ? ["4.2"] : cloud.release >= 2026.1 ? ["4.0", "4.1"] : ["4.0"]
+    }
+
     kind         = "StatefulSet"
     image        = "rabbitmq"
     max_replicas = 5

@@ -5,6 +5,7 @@
 # the other, because clients get another password, still know each other.
 definition "valkey" {
   description = "Locks and short-lived data, kept in several places"
+  stage       = "data"
 
   # The first one: the address of the service leads to the sentinels.
   port "sentinel" {

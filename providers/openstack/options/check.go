@@ -67,7 +67,8 @@ type place struct {
 // verdict has the problems of a value. missing counts only if none of the files with the value
 // has the option.
 type verdict struct {
-	known   bool
+	found   bool                   // a table has the option
+	known   bool                   // a table has it, or nothing can be said
 	missing func() *hcl.Diagnostic // warning from the first file without the option
 	group   bool                   // the whole group does not exist
 	other   hcl.Diagnostics
@@ -110,12 +111,10 @@ func (c *checker) diagnostics() hcl.Diagnostics {
 	for _, at := range c.order {
 		v := c.verdicts[at]
 		out = append(out, v.other...)
-		if v.known || v.missing == nil {
-			continue
+		if missing := v.lacks(); missing != nil {
+			groups[missing] = v.group
+			out = append(out, missing)
 		}
-		missing := v.missing()
-		groups[missing] = v.group
-		out = append(out, missing)
 	}
 	slices.SortStableFunc(out, func(a, b *hcl.Diagnostic) int {
 		return cmp.Or(
@@ -173,6 +172,16 @@ func warning(at hcl.Range, summary, detail string) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at}
 }
 
+// warn returns a warning about an option. now is its current name; zero: it has none.
+func (r *reading) warn(kind Kind, o *configs.Option, now Name, at hcl.Range, summary, detail string) *hcl.Diagnostic {
+	d := warning(at, summary, detail)
+	d.Extra = Change{
+		Kind: kind, Option: Name{o.Section, o.Key}, Now: now,
+		Service: r.table.service, File: r.file.Name, At: at, Detail: detail,
+	}
+	return d
+}
+
 // reads returns the beginning of a sentence about the service.
 func (r *reading) reads() string { return r.table.service + " " + r.release }
 
@@ -181,7 +190,7 @@ func (r *reading) option(o *configs.Option, v *verdict) {
 	section := groupName(o.Section)
 	g, known := r.table.groups[section]
 	if r.has(o, v, section, g) {
-		v.known = true
+		v.found, v.known = true, true
 		return
 	}
 	if known {
@@ -189,7 +198,7 @@ func (r *reading) option(o *configs.Option, v *verdict) {
 			v.known = true
 			return
 		}
-		v.miss(false, func() *hcl.Diagnostic { return r.noOption(o, section, g) })
+		v.miss(false, func() *hcl.Diagnostic { return r.noOption(o, g, []string{section}) })
 		return
 	}
 	takes, dynamic := r.dynamicGroups()[section]
@@ -202,15 +211,23 @@ func (r *reading) option(o *configs.Option, v *verdict) {
 			maps.Copy(all, r.table.groups[name])
 		}
 		if r.has(o, v, section, all, takes...) {
-			v.known = true
+			v.found, v.known = true, true
 			return
 		}
-		v.miss(false, func() *hcl.Diagnostic { return r.noOption(o, section, all) })
+		v.miss(false, func() *hcl.Diagnostic { return r.noOption(o, all, append([]string{section}, takes...)) })
 	case r.nearGroup(section) == "" && r.mayBePlugins(section):
 		v.known = true
 	default:
 		v.miss(true, func() *hcl.Diagnostic { return r.noGroup(o, section) })
 	}
+}
+
+// lacks returns the warning that no file has the option; nil: a file has it, or may have it.
+func (v *verdict) lacks() *hcl.Diagnostic {
+	if v.known || v.missing == nil {
+		return nil
+	}
+	return v.missing()
 }
 
 func (v *verdict) miss(group bool, missing func() *hcl.Diagnostic) {
@@ -238,7 +255,7 @@ func (r *reading) has(o *configs.Option, v *verdict, section string, g group, ta
 		if slices.Contains(takes, group) {
 			group = o.Section
 		}
-		v.other = append(v.other, r.renamed(o, fmt.Sprintf("[%s] %s", group, now.Name)))
+		v.other = append(v.other, r.renamed(o, Name{group, now.Name}))
 		r.value(o, v, r.table.groups[now.Group][now.Name])
 		return true
 	}
@@ -249,7 +266,7 @@ func (r *reading) has(o *configs.Option, v *verdict, section string, g group, ta
 	if g.takesPlugins() || g != nil && (r.authenticates(section) || r.unknown()) {
 		if now, ok := r.ofAuth(section, key); ok {
 			if now != key {
-				v.other = append(v.other, r.renamed(o, now))
+				v.other = append(v.other, r.renamed(o, Name{Name: now}))
 			}
 			return true
 		}
@@ -271,8 +288,8 @@ func (g group) takesPlugins() bool {
 	return g["auth_type"] != nil || g["auth_section"] != nil || g["auth_url"] != nil
 }
 
-func (r *reading) renamed(o *configs.Option, now string) *hcl.Diagnostic {
-	return warning(o.Origin.KeyRange(), fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
+func (r *reading) renamed(o *configs.Option, now Name) *hcl.Diagnostic {
+	return r.warn(Renamed, o, now, o.Origin.KeyRange(), fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key),
 		fmt.Sprintf("It is now %s. %s still reads the former name, later releases may not.", now, r.reads()))
 }
 
@@ -281,7 +298,7 @@ func (r *reading) removal(o *configs.Option, found *Option) *hcl.Diagnostic {
 	if found.Removal != "-" {
 		detail += " The reason: " + strings.TrimSuffix(found.Removal, ".") + "."
 	}
-	return warning(o.Origin.KeyRange(), fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail)
+	return r.warn(Deprecated, o, Name{}, o.Origin.KeyRange(), fmt.Sprintf("[%s] %s is deprecated", o.Section, o.Key), detail)
 }
 
 // value checks the value of an option.
@@ -306,7 +323,7 @@ func (r *reading) value(o *configs.Option, v *verdict, found *Option) {
 		if text.Secret() {
 			given = "the value that is given is not."
 		}
-		v.other = append(v.other, warning(o.Origin.Range, fmt.Sprintf("Unsuitable value for [%s] %s", o.Section, o.Key),
+		v.other = append(v.other, r.warn(Unsuitable, o, Name{}, o.Origin.Range, fmt.Sprintf("Unsuitable value for [%s] %s", o.Section, o.Key),
 			fmt.Sprintf("%s only takes %s, and %s", r.reads(), wanted, given)))
 	}
 }
@@ -319,10 +336,13 @@ func plainText(text configs.Text) string {
 	return b.String()
 }
 
-// noOption returns the warning that a group does not have an option.
-func (r *reading) noOption(o *configs.Option, section string, g group) *hcl.Diagnostic {
-	hint := r.elsewhere(o.Key, section)
-	if !strings.HasSuffix(hint, " has it.") {
+// noOption returns the warning that a group does not have an option. groups are the name of the group
+// and of those whose options it accepts.
+func (r *reading) noOption(o *configs.Option, g group, groups []string) *hcl.Diagnostic {
+	section := groups[0]
+	gone, now := r.gone(o.Key, groups...)
+	hint := cmp.Or(gone, r.elsewhere(o.Key, section))
+	if gone == "" && !strings.HasSuffix(hint, " has it.") {
 		hint = cmp.Or(r.table.near(section+" "+o.Key, func() string {
 			names := slices.Collect(maps.Keys(g))
 			if g.takesPlugins() {
@@ -331,7 +351,7 @@ func (r *reading) noOption(o *configs.Option, section string, g group) *hcl.Diag
 			return words.DidYouMean(o.Key, names)
 		}), hint)
 	}
-	return warning(o.Origin.KeyRange(), fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
+	return r.warn(Removed, o, now, o.Origin.KeyRange(), fmt.Sprintf("No option %q in [%s]", o.Key, o.Section),
 		fmt.Sprintf("%s reads no such option from %s, and would ignore it.%s", r.reads(), r.file.Name, hint))
 }
 
@@ -355,13 +375,14 @@ func (r *reading) elsewhere(key, section string) string {
 
 // noGroup returns the warning that a group does not exist.
 func (r *reading) noGroup(o *configs.Option, section string) *hcl.Diagnostic {
-	hint := r.nearGroup(section)
+	gone, now := r.gone(o.Key, section)
+	hint := cmp.Or(gone, r.nearGroup(section))
 	if hint == "" {
 		if hint = r.elsewhere(o.Key, section); hint != "" {
 			hint = fmt.Sprintf(" As for %q,%s", o.Key, hint)
 		}
 	}
-	return warning(o.Origin.SectionRange(), fmt.Sprintf("No group [%s] in %s", o.Section, r.file.Name),
+	return r.warn(Removed, o, now, o.Origin.SectionRange(), fmt.Sprintf("No group [%s] in %s", o.Section, r.file.Name),
 		fmt.Sprintf("%s reads no such group, and would ignore it.%s", r.reads(), hint))
 }
 

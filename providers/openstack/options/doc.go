@@ -8,17 +8,22 @@
 //
 // # Which package represents which release
 //
-// Debian trixie is 2025.1. Later suites have some packages of 2026.1 and some newer ones, and
-// no suite is 2025.2. A release without a package of exactly that release lies between the
-// releases with packages. For such a release
+// Some suites of Debian are a release as a whole. In others some packages belong to one release
+// and some to the next one, and some releases were in no suite. A release without a package of exactly
+// that release lies between the packages of an earlier and a later one. For such a release
 //
 //   - an option exists if any of these packages has it,
 //   - its former name is deprecated only if all of them have the option, and
 //   - its type and limits are known only if all packages with the option agree on them,
 //
 // so that correct settings never cause a warning. The price is that some changes between the
-// releases cause no warning either. A service that only trixie has is not known in later
+// releases cause no warning either. A service that no later suite has is not known in later
 // releases.
+//
+// # What a new release changes
+//
+// [Check] warns about the release of the configuration. [Changes] compares it with the release that
+// runs: options that are gone, renamed or deprecated since, with their places and new names.
 //
 // # What causes no warning
 //

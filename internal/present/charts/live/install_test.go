@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -50,7 +51,7 @@ func prepare(t *testing.T, objects []providers.Object, namespace string) {
 	clustertest.Kubectl(t, "create", "namespace", namespace)
 	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "namespace", namespace, "--wait=false") })
 	for _, o := range objects {
-		if kind := o.Address.Kind; kind == "Node" || kind == "Namespace" {
+		if kind := o.Address.Kind; kind == "Node" || kind == "Namespace" || o.Stage == configs.StageChecks {
 			for key, value := range o.Manifest.GetLabels() {
 				if kind == "Node" || strings.HasPrefix(key, "pod-security.") {
 					clustertest.Kubectl(t, "label", "--overwrite", kind, o.Address.Name, fmt.Sprintf("%s=%s", key, value))

@@ -223,6 +223,9 @@ func (p *Pod) Spec(main *corev1.ContainerApplyConfiguration) *corev1.PodSpecAppl
 	return spec
 }
 
+// Note adds an annotation to the pod. If it changes, the pod restarts.
+func (p *Pod) Note(name, value string) { p.notes[name] = value }
+
 // Template returns the pod template, with the labels that select the pod.
 func (p *Pod) Template(spec *corev1.PodSpecApplyConfiguration) *corev1.PodTemplateSpecApplyConfiguration {
 	template := corev1.PodTemplateSpec().WithLabels(object.Merged(p.decl.Labels, p.in.Service.PodLabels(p.name))).WithSpec(spec)

@@ -21,6 +21,8 @@ type Job struct {
 
 // Jobs are all jobs of a service.
 type Jobs struct {
+	// Checks look whether the service can be upgraded, before anything that runs changes.
+	Checks []Job
 	Before []Job // before its workloads
 	After  []Job // after its workloads
 	// Cleanups remove databases, queues and registrations of other services from this service.
@@ -29,7 +31,7 @@ type Jobs struct {
 }
 
 // All returns all jobs of the service.
-func (j Jobs) All() []Job { return slices.Concat(j.Before, j.After, j.Cleanups) }
+func (j Jobs) All() []Job { return slices.Concat(j.Checks, j.Before, j.After, j.Cleanups) }
 
 // Of returns the jobs of a service.
 //
@@ -43,6 +45,7 @@ func (j Jobs) All() []Job { return slices.Concat(j.Before, j.After, j.Cleanups) 
 func Of(s object.Service, serves bool, made func(block string) []addrs.Object) Jobs {
 	skipped := skipped(s, made)
 	return Jobs{
+		Checks:   unless(own(s, "check"), skipped),
 		Before:   slices.Concat(skipped, provided(s, "before"), unless(own(s, "before"), skipped)),
 		After:    slices.Concat(provided(s, "after"), unless(own(s, "after"), skipped)),
 		Cleanups: cleanups(s, serves, made),
@@ -109,7 +112,7 @@ func cleanups(s object.Service, serves bool, made func(block string) []addrs.Obj
 // if an apply is killed, the next plan still sees that the service is new.
 func skipped(s object.Service, made func(block string) []addrs.Object) []Job {
 	var out []Job
-	for _, job := range slices.Concat(own(s, "before"), own(s, "after")) {
+	for _, job := range slices.Concat(own(s, "check"), own(s, "before"), own(s, "after")) {
 		if job.Decl.Runs == "upgrade" {
 			job.Skipped = true
 			out = append(out, job)

@@ -76,7 +76,7 @@ func daemonSetUpdate(w configs.Workload) *appsv1.DaemonSetUpdateStrategyApplyCon
 
 // notes returns the annotations of a StatefulSet or DaemonSet: how many pods may be missing
 // while kolla replaces them on request, and the commands that kolla runs in a pod before
-// removing it, or to save its data.
+// removing it, or to save its data, and the version of that data.
 func notes(w configs.Workload) map[string]string {
 	out := map[string]string{}
 	if w.Update == "on-delete" && w.MaxUnavailable != "" {
@@ -87,6 +87,9 @@ func notes(w configs.Workload) map[string]string {
 			continue
 		}
 		out[annotation] = encoded(providers.PodCommand{What: c.What, Container: cmp.Or(c.Container, w.Name), Command: c.Command, Seconds: c.Timeout})
+	}
+	if v := w.DataVersion; v != nil {
+		out[providers.AnnotationDataVersion] = encoded(providers.DataVersion(*v))
 	}
 	if b := w.Backup; b != nil {
 		out[providers.AnnotationBackup] = encoded(providers.Backup{

@@ -36,6 +36,9 @@ func workloads(in Input, after []addrs.Object) (objects []providers.Object, made
 	for _, w := range s.Decl.Workloads {
 		name := s.Workload(w)
 		p := pods.New(in.Pods, name, w.Pod, w.Role, w.Claims...)
+		if now := followed(in, w, name); now != "" {
+			p.Note(providers.AnnotationFollows, now)
+		}
 		o := s.Object(workload(s, w, name, p), slices.Concat(p.DependsOn, after, waitsFor(s, w), in.Levels.BeforePod(&w.Pod))...)
 		o.From(sourceOf(s.Decl, w))
 		o.Lifecycle = object.Lifecycle(w.Lifecycle)
