@@ -21,13 +21,12 @@ var mappingSource []byte
 
 // mapping is mapping.yaml, which explains its lists.
 type mapping struct {
-	Defaults  map[string]string            `json:"defaults"`
-	Distros   map[string]map[string]string `json:"distros"`
-	Services  []serviceRow                 `json:"services"`
-	Carried   []carriedRow                 `json:"carried"`
-	Files     []fileRow                    `json:"files"`
-	Left      []leftRow                    `json:"left"`
-	Passwords []leftRow                    `json:"passwords"`
+	Defaults  map[string]string `json:"defaults"`
+	Services  []serviceRow      `json:"services"`
+	Carried   []carriedRow      `json:"carried"`
+	Files     []fileRow         `json:"files"`
+	Left      []leftRow         `json:"left"`
+	Passwords []leftRow         `json:"passwords"`
 }
 
 type serviceRow struct {

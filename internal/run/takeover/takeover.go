@@ -9,7 +9,6 @@ package takeover
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -203,9 +202,14 @@ func (c *conversion) cloud() {
 	b.set("release", quote(c.release), c.placeOr("openstack_release", "-release"))
 	c.carry("cloud: release", "openstack_release")
 	distro := c.text("kolla_base_distro")
-	version := cmp.Or(c.text("kolla_base_distro_version"), c.rules.Distros[c.release][distro])
+	version := c.text("kolla_base_distro_version")
+	for _, built := range releases.Named(c.release).Distros { // kolla-ansible has the first as its default, too
+		if name, number, _ := strings.Cut(built, "-"); version == "" && name == distro {
+			version = number
+		}
+	}
 	if version == "" {
-		c.error(c.value("kolla_base_distro").At, "Unknown distribution", "Kolla's images for %s are built on %s.", c.release, words.All(slices.Sorted(maps.Keys(c.rules.Distros[c.release]))))
+		c.error(c.value("kolla_base_distro").At, "Unknown distribution", "Kolla's images for %s are built on %s. If you build images on another one, set kolla_base_distro_version.", c.release, words.All(releases.Named(c.release).Distros))
 		return
 	}
 	b.set("distro", quote(distro+"-"+version), c.place("kolla_base_distro"))

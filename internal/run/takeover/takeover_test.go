@@ -9,12 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/run/takeover"
-	"kolla.openstack.org/kolla/lang/releases"
 )
 
 // cloud writes the files of a small cloud, and imports it.
@@ -142,17 +140,5 @@ func TestQuorums(t *testing.T) {
 				t.Errorf("the report does not say it:\n%s", text)
 			}
 		}
-	}
-}
-
-// TestDistributions checks that the table of distributions has all releases.
-func TestDistributions(t *testing.T) {
-	var m struct{ Distros map[string]map[string]string }
-	source, err := os.ReadFile("mapping.yaml")
-	if err != nil || yaml.Unmarshal(source, &m) != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(releases.Names(), slices.Sorted(maps.Keys(m.Distros))); diff != "" {
-		t.Error(diff)
 	}
 }
