@@ -100,7 +100,7 @@ func TestWrongWith(t *testing.T) {
 		"state list service.keystone":         "",
 		"plan -upgrade=false":                 "there is no option -upgrade=false",
 		"taint service.keystone":              "there is no command taint",
-		"-chdir prod import x":                "there is no command import",
+		"-chdir prod untaint x":               "there is no command untaint",
 		"state list -detailed-exitcode":       "there is no option -detailed-exitcode",
 		"exposure haproxy -out=/etc/x public": "",
 	} {

@@ -15,7 +15,7 @@ import (
 // a usage becomes the placeholder, so a usage must quote no other word.
 func TestOptionPlaceholders(t *testing.T) {
 	app := newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
-	placeholder := regexp.MustCompile(`^  -[a-z-]+=([A-Z]+|NAME=VALUE|NAMESPACE:NAME|full)\s`)
+	placeholder := regexp.MustCompile(`^  -[a-z-]+=([A-Z]+|NAME=VALUE|HOST=NODE|NAMESPACE:NAME|full)\s`)
 	checked := 0
 	var check func(path string, flags []cli.Flag, commands []*cli.Command)
 	check = func(path string, flags []cli.Flag, commands []*cli.Command) {

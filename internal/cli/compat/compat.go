@@ -60,7 +60,7 @@ var advice = map[string]string{
 	"kolla destroy -yes-i-really-really-mean-it": "To destroy without being asked: kolla destroy -auto-approve",
 
 	// Commands and options of Terraform.
-	"kolla import":                 "To take over what exists already, write an import block and plan; or plan with -adopt=ADDRESS.",
+	"kolla import":                 "To take over what exists already, write an import block and plan; or plan with -adopt=ADDRESS. For a cloud of kolla-ansible: kolla import kolla-ansible",
 	"kolla taint":                  "To make an object again, plan with -replace=ADDRESS.",
 	"kolla untaint":                "kolla does not mark objects for replacement: -replace=ADDRESS replaces an object with one plan.",
 	"kolla refresh":                "To update the state from the cluster: kolla apply -refresh-only",
