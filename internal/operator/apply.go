@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -134,50 +133,14 @@ func inWords(total applied.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// progressPause is the least time between two changes of the status during an apply.
-const progressPause = 5 * time.Second
-
 // applyOptions reports the progress of an apply in the status.
 func (w *work) applyOptions(ctx context.Context, record *v1alpha1.CloudPlan, revision string) apply.Options {
 	var o apply.Options
 	o.Timeout = w.cloud.Spec.Timeout.Duration
 	o.Commit = commitOf(revision)
 	o.Progress = func(plan *plans.Plan) (func(plans.Event), func()) {
-		var mu sync.Mutex
-		all, finished, waits, told := 0, 0, map[string]string{}, time.Now()
-		for i := range plan.Actions {
-			if applied.Concerns(&plan.Actions[i]) {
-				all++
-			}
-		}
-		return func(e plans.Event) {
-			mu.Lock()
-			defer mu.Unlock()
-			address := e.Action.Address.String()
-			switch e.Kind {
-			case plans.Waiting:
-				waits[address] = e.Status
-			case plans.Done, plans.Failed, plans.Skipped, plans.Interrupted:
-				delete(waits, address)
-				if applied.Concerns(e.Action) {
-					finished++
-				}
-			}
-			if time.Since(told) < progressPause {
-				return
-			}
-			told = time.Now()
-			text := fmt.Sprintf("Applying %s: %d of %d done", record.Name, finished, all)
-			for _, address := range sortedKeys(waits) {
-				if waits[address] != "" {
-					text += fmt.Sprintf("\n%s: %s", address, waits[address])
-				}
-			}
-			w.set(v1alpha1.Reconciling, metav1.ConditionTrue, v1alpha1.ReasonApplying, text)
-			if err := w.save(ctx); err != nil && ctx.Err() == nil {
-				w.Log.Warn("the progress of an apply was not written", "error", err)
-			}
-		}, func() {}
+		p := progressOf(plan)
+		return p.observe, w.tell(ctx, record.Name, p)
 	}
 	return o
 }

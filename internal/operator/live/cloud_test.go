@@ -287,10 +287,20 @@ func TestHoldAndDrift(t *testing.T) {
 	b.until(v1alpha1.ReasonAsDeclared)
 }
 
-// TestApprovalTakenAway checks that a person who takes an approval away stops the rest of a plan.
-func TestApprovalTakenAway(t *testing.T) {
+// TestProgress checks that the status says during an apply what that waits for, also if nothing else happens.
+func TestProgress(t *testing.T) {
 	b := newBench(t)
-	b.files("files", configuration+`
+	b.files("files", configuration+stuck)
+	b.start()
+	b.cloud("  approval: automatic\n")
+	clustertest.Eventually(t, "the status says what the apply waits for", func() bool {
+		reconciling := meta.FindStatusCondition(b.get().Status.Conditions, v1alpha1.Reconciling)
+		return reconciling != nil && strings.Contains(reconciling.Message, " done\n") && strings.Contains(reconciling.Message, "manifest.stuck/Deployment/stuck: ")
+	})
+}
+
+// stuck is a Deployment that no node takes.
+const stuck = `
 manifest "stuck" {
   object = {
     apiVersion = "apps/v1"
@@ -305,7 +315,12 @@ manifest "stuck" {
     }
   }
 }
-`)
+`
+
+// TestApprovalTakenAway checks that a person who takes an approval away stops the rest of a plan.
+func TestApprovalTakenAway(t *testing.T) {
+	b := newBench(t)
+	b.files("files", configuration+stuck)
 	b.start()
 	b.cloud("  timeout: 2s\n")
 	var plan *v1alpha1.PlanStatus
