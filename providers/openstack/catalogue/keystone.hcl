@@ -88,10 +88,19 @@ definition "keystone" {
     command = concat(local.check, ["keystone-status"])
   }
 
+  # Only adds to the tables: the pods of the release before go on with them until all are new, and
+  # the job after that takes away what only they need.
   job "db-sync" {
     from    = "database"
     image   = "keystone"
-    command = ["keystone-manage", "db_sync"]
+    command = ["keystone-manage", "db_sync", "--expand"]
+  }
+
+  job "db-contract" {
+    from    = "database"
+    when    = "after"
+    image   = "keystone"
+    command = ["keystone-manage", "db_sync", "--contract"]
   }
 
   # Creates the administrator, the region and Keystone's own endpoints, and brings
