@@ -68,7 +68,9 @@ func (w *work) beginWatching(t *tenant, plan *plans.Plan) (*watching, error) {
 		DefaultLabelSelector:        selector,
 		DefaultTransform:            cache.TransformStripManagedFields(),
 		ReaderFailOnMissingInformer: true,
-		DefaultWatchErrorHandler:    func(context.Context, *toolscache.Reflector, error) {},
+		DefaultWatchErrorHandler: func(_ context.Context, r *toolscache.Reflector, err error) {
+			w.Log.Debug("a kind is not watched", "kind", r.TypeDescription(), "error", err)
+		},
 	})
 	if err != nil {
 		return nil, err

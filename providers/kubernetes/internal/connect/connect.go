@@ -95,19 +95,12 @@ type Connection struct {
 func Open(options Options) (*Connection, error) {
 	secrets := cmp.Or(options.Secrets, &redaction.Values{})
 	warnings := newWarnings(options.Warn)
-	found, err := loadConfig(options, warnings)
+	found, err := choose(options, warnings)
 	if err != nil {
 		return nil, err
 	}
 	config := found.config
 	traffic := newTraffic(options.Unreachable)
-	if options.As != "" {
-		config.Impersonate = rest.ImpersonationConfig{UserName: options.As}
-	}
-	config.UserAgent = options.UserAgent
-	if config.UserAgent == "" {
-		config.UserAgent = rest.DefaultKubernetesUserAgent()
-	}
 	config.WarningHandlerWithContext = warnings
 	config.RateLimiter = traffic
 	config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
@@ -131,14 +124,26 @@ func Open(options Options) (*Connection, error) {
 // cloud. Messages of the server pass without the values in options.Secrets. It sends no request; errors
 // are those of Open.
 func Config(options Options) (*rest.Config, error) {
-	found, err := loadConfig(options, newWarnings(options.Warn))
+	found, err := choose(options, newWarnings(options.Warn))
 	if err != nil {
 		return nil, err
 	}
 	config := found.config
-	config.UserAgent = options.UserAgent
 	config.Wrap(redacting(cmp.Or(options.Secrets, &redaction.Values{})))
 	return config, nil
+}
+
+// choose loads the configuration of the chosen context, and says in it who sends the requests.
+func choose(options Options, warnings *warnings) (chosen, error) {
+	found, err := loadConfig(options, warnings)
+	if err != nil {
+		return chosen{}, err
+	}
+	found.config.UserAgent = cmp.Or(options.UserAgent, rest.DefaultKubernetesUserAgent())
+	if options.As != "" {
+		found.config.Impersonate = rest.ImpersonationConfig{UserName: options.As}
+	}
+	return found, nil
 }
 
 // newClients makes all API clients over one transport. Its errors are about the configuration.
