@@ -60,6 +60,9 @@ func Resolve(o *providers.Object, live providers.Values, generate bool) (manifes
 		if end := notAfter(values[configs.KeyCertificate]); isMade(o) && end != "" {
 			annotations[providers.AnnotationNotAfter] = end
 		}
+		if at := rotatedAt(o, generate); at != "" {
+			annotations[providers.AnnotationRotated] = at
+		}
 		manifest.SetAnnotations(annotations)
 	}
 	return manifest, pending, nil
@@ -75,7 +78,7 @@ func resolveValue(d providers.SecretData, own []byte, live providers.Values, gen
 		return Join(d.Parts, live)
 	}
 	switch {
-	case own != nil:
+	case own != nil && (d.Generate.Renew == "" || isMadeTogether(d)):
 		return own, true, nil
 	case generate:
 		value, err := generateValue(d.Generate)

@@ -40,7 +40,7 @@ var secretKinds = map[string]secretKind{
 	"hex":      {keys: []string{configs.KeyValue}, values: oneValue, arguments: []string{"length"}},
 	"base64":   {keys: []string{configs.KeyValue}, values: oneValue, arguments: []string{"length"}},
 	"uuid":     {keys: []string{configs.KeyValue}, values: oneValue},
-	"fernet":   {arguments: []string{"count", "keys"}},
+	"fernet":   {arguments: []string{"count", "keys", "rotate", "keep"}},
 	"ssh": {
 		keys:      []string{configs.KeyPrivate, configs.KeyPublic},
 		values:    map[string]string{"private_key": configs.KeyPrivate, "public_key": configs.KeyPublic},
@@ -94,6 +94,8 @@ func Secret(e *eval.Env, b *source.Block) configs.Secret {
 		for i := range s.Count {
 			s.Keys = append(s.Keys, strconv.Itoa(i))
 		}
+		s.Rotate, s.Keep = eval.Number(e, b, "rotate"), eval.List(e, b, "keep")
+		checkRotation(e, b, s)
 	case "ssh":
 		s.Algorithm = algorithmOf(e, b, schema.KeyAlgorithms[0])
 	case "x509-ca", "x509":
@@ -103,6 +105,14 @@ func Secret(e *eval.Env, b *source.Block) configs.Secret {
 		}
 	}
 	return s
+}
+
+// checkRotation reports keys that would be dropped by the rotation that replaces them.
+func checkRotation(e *eval.Env, b *source.Block, s configs.Secret) {
+	if s.Rotate == 0 || s.Count >= configs.RotatedKeys || !eval.AllKnown(e, b, fernetKeys(b)) {
+		return
+	}
+	eval.Unsuitable(e, b, "rotate", "A rotation needs at least %d keys: the staged one, the primary one and the one before it. The secret has %d: set %s.", configs.RotatedKeys, s.Count, fernetKeys(b))
 }
 
 // IsGiven reports whether kolla never generates the secret.

@@ -17,6 +17,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/internal/nodes"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
 	"kolla.openstack.org/kolla/providers/openstack/internal/secret"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // Input is what all pods of a service depend on.
@@ -118,14 +119,15 @@ func (p *Pod) mountStartFile(c *container, copies []copied) {
 }
 
 // mountSecrets returns mounts of Secrets as directories. The names of the Secrets do not change
-// with their values, so annotations of the pod carry their revisions.
+// with their values, so annotations of the pod carry their revisions. Rotated keys start no pods
+// again: kubelet updates the directory, and programs read keys when they use them.
 func (p *Pod) mountSecrets(mounts []configs.SecretMount) []*corev1.VolumeMountApplyConfiguration {
 	var out []*corev1.VolumeMountApplyConfiguration
 	for _, m := range mounts {
 		s := p.in.Secrets.Get(m.Service, m.Secret)
 		volume := p.volumes.secret(m.Secret+"-keys", s.Address.Name)
 		out = append(out, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
-		p.notes[providers.AnnotationSecret+m.Secret] = s.Revision
+		p.notes[providers.AnnotationSecret+m.Secret] = secrets.Lasting(s.Revision)
 		p.DependsOn = append(p.DependsOn, s.Address)
 		p.Deferred = append(p.Deferred, s.Deferred...)
 	}

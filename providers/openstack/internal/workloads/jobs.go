@@ -18,6 +18,7 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/internal/patch"
 	"kolla.openstack.org/kolla/providers/openstack/internal/pods"
 	"kolla.openstack.org/kolla/providers/openstack/internal/runs"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // jobLimits are the limits of jobs whose definition does not request memory.
@@ -33,6 +34,9 @@ const deadlineMargin = 60
 func jobs(in Input, list []runs.Job, after []addrs.Object) (objects []providers.Object, last []addrs.Object, diags hcl.Diagnostics) {
 	last = after
 	for _, j := range list {
+		if j.Decl.Runs == runs.Rotation && len(rotations(in, j)) == 0 {
+			continue
+		}
 		o, p := job(in, j, last)
 		objects, diags = append(append(objects, p.Objects...), o), append(diags, p.Diags...)
 		last = []addrs.Object{o.Address}
@@ -65,6 +69,9 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 	}
 	patches := patch.Inputs(s.Decl, "Job", job.Name)
 	run := runs.Inputs(s, job)
+	if job.Decl.Runs == runs.Rotation {
+		run = rotations(in, job)
+	}
 	if run == nil {
 		bare := providers.Object{Manifest: s.Cloud.Manifest(batchv1.Job(job.Name, "").WithSpec(spec))}
 		run = append([]string{bare.RunDigest()}, patches...)
@@ -79,6 +86,18 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 		o.Timeout = job.Decl.Timeout + deadlineMargin
 	}
 	return o, p
+}
+
+// rotations returns the revisions of the rotated keys that a job mounts. It is empty if none were
+// rotated.
+func rotations(in Input, job runs.Job) []string {
+	var out []string
+	for _, m := range job.Decl.Pod.Mounts {
+		if revision := in.Pods.Secrets.Get(m.Service, m.Secret).Revision; secrets.Rotations(revision) > 0 {
+			out = append(out, m.Secret, revision)
+		}
+	}
+	return out
 }
 
 // registration returns what a Job registers on servers. It is nil if the Job registers nothing, and if the
