@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/lang/configs"
-	"kolla.openstack.org/kolla/providers"
 )
 
 // staged is the name of the key that becomes the primary one by the next rotation. Everybody can read
@@ -161,11 +160,10 @@ func Lasting(revision string) string {
 	return lasting
 }
 
-// rotatedAt returns the value of the annotation for the keys that Resolve has just rotated; empty: it
-// has rotated none.
-func rotatedAt(o *providers.Object, generate bool) string {
-	if !generate || !o.Rotates() {
-		return ""
+// rotatedAt returns the value of the annotation for the keys that Resolve has just rotated.
+func rotatedAt(generate bool) string {
+	if !generate {
+		return placeholder
 	}
 	return time.Now().UTC().Format(time.RFC3339)
 }

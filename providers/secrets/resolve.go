@@ -55,13 +55,14 @@ func Resolve(o *providers.Object, live providers.Values, generate bool) (manifes
 		return nil, nil, fmt.Errorf("%s: %w", o.Ref(), err)
 	}
 	annotations := manifest.GetAnnotations()
+	if o.Rotates() && annotations != nil {
+		annotations[providers.AnnotationRotated] = rotatedAt(generate)
+		manifest.SetAnnotations(annotations)
+	}
 	if revision := annotations[providers.AnnotationRevision]; revision != "" && len(pending) == 0 {
 		annotations[providers.AnnotationChecksum] = checksum(keyFor(manifest, live), revision, values)
 		if end := notAfter(values[configs.KeyCertificate]); isMade(o) && end != "" {
 			annotations[providers.AnnotationNotAfter] = end
-		}
-		if at := rotatedAt(o, generate); at != "" {
-			annotations[providers.AnnotationRotated] = at
 		}
 		manifest.SetAnnotations(annotations)
 	}

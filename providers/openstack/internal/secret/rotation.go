@@ -117,7 +117,7 @@ func (r *resolver) requested(s *Secret) string {
 		return ""
 	}
 	if s.decl.Loss != "" {
-		r.refuse(s, fmt.Errorf("with another value, %s", s.decl.Loss), true)
+		r.error(s.decl.Range, "A value that must stay", fmt.Sprintf("-rotate=%s: if kolla makes another value, %s. Nothing was changed.", s.Address, s.decl.Loss))
 		return ""
 	}
 	return secrets.Requested()
