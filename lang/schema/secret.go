@@ -56,6 +56,7 @@ var SourceAttributes = []Attribute{
 var SecretReadings = []Reading{
 	{"name", "Name of the Secret in the cluster."},
 	{"value", "The value: of a password, hex, base64 or uuid."},
+	{"keys", "The keys of fernet, as a list: the primary one first, and the staged one last."},
 	{"private_key", "The private key: of ssh."},
 	{"public_key", "The public key: of ssh."},
 	{"certificate", "The certificate: of x509-ca and x509."},
@@ -63,7 +64,7 @@ var SecretReadings = []Reading{
 	{"ca_certificate", "The certificate of its CA: of x509."},
 }
 
-const readAs = "It is read as secret.NAME.name, which is the name of the Secret in the cluster; by kind also as .value, as .private_key and .public_key (ssh), as .certificate and .key (x509-ca), and .ca_certificate besides (x509)."
+const readAs = "It is read as secret.NAME.name, which is the name of the Secret in the cluster; by kind also as .value, as .keys (fernet), as .private_key and .public_key (ssh), as .certificate and .key (x509-ca), and .ca_certificate besides (x509)."
 
 // SecretType describes the block `secret` of a definition or a service.
 var SecretType = &BlockType{

@@ -64,20 +64,40 @@ const (
 	caRenewal         = 730  // days before its end; certificates that it signs end no later than it
 )
 
+// readKeys is the attribute with the keys of a fernet secret.
+const readKeys = "keys"
+
+// NumberOfKeys returns the number of keys of a fernet secret, and 0 for other kinds.
+func NumberOfKeys(e *eval.Env, b *source.Block, kind string) int {
+	if kind != "fernet" {
+		return 0
+	}
+	return eval.Number(e, b, fernetKeys(b))
+}
+
 // SecretValue returns the value of secret.NAME for expressions: the values of the kind, and the
 // name of the Secret in the cluster. If the kind is unknown, it has any value. awaited are the
-// marks of unknown data that it waits for.
-func SecretValue(service, name, kind string, awaited cty.ValueMarks) cty.Value {
+// marks of unknown data that it waits for. keys is the number of keys of a fernet secret.
+func SecretValue(service, name, kind string, keys int, awaited cty.ValueMarks) cty.Value {
 	ref := configs.SecretRef{Service: service, Secret: name}
 	values := map[string]cty.Value{"name": cty.StringVal(ref.Object())}
 	if kind == "" {
 		for _, r := range schema.SecretReadings[1:] {
 			values[r.Name] = cty.UnknownVal(cty.String).WithMarks(awaited).Mark(mark.Sensitive{})
 		}
+		values[readKeys] = cty.UnknownVal(cty.List(cty.String)).WithMarks(awaited).Mark(mark.Sensitive{})
 	}
 	for attribute, key := range secretKinds[kind].values {
 		ref.Key = key
 		values[attribute] = mark.Generated(ref).Token()
+	}
+	if keys > 0 {
+		var list []cty.Value
+		for number := keys - 1; number >= 0; number-- {
+			ref.Key = strconv.Itoa(number)
+			list = append(list, mark.Generated(ref).Token())
+		}
+		values[readKeys] = cty.ListVal(list)
 	}
 	return cty.ObjectVal(values)
 }

@@ -25,8 +25,8 @@ func (r *resolver) rotation(s *Secret) string {
 	rotation := secrets.Rotation{Count: s.decl.Count, Days: s.decl.Rotate, Keep: keep, Requested: r.asked(s)}
 	if rotation.Days > 0 && time.Duration(rotation.Days)*day < rotation.Interval() {
 		r.error(s.decl.Range, "Rotations that drop keys too early", fmt.Sprintf(
-			"The keys of secret %q rotate every %d days, and a former primary key has to stay for %s. With %d keys, at least %s must lie between two rotations. Set rotate to a larger number of days, or give the secret more keys.",
-			s.decl.Name, rotation.Days, keep, rotation.Count, rotation.Interval()))
+			"The keys of secret %q rotate every %d days. A former primary key has to stay for %d seconds, so %d keys need at least %d days between two rotations. Set rotate to this number or a larger one, or give the secret more keys.",
+			s.decl.Name, rotation.Days, keep/time.Second, rotation.Count, (rotation.Interval()+day-1)/day))
 		return ""
 	}
 	if r.set.facts.Values == nil || r.set.facts.Age == nil || r.set.live(s) == nil {
