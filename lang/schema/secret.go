@@ -78,8 +78,15 @@ var SecretType = &BlockType{
   }
 
   secret "keys" {
-    kind  = "fernet"
-    count = 3
+    kind   = "fernet"
+    count  = 3
+    rotate = 30
+    keep   = ["3600", "status.conf/session/lifetime"]
+  }
+
+  config "status.conf" {
+    path   = "/etc/status/status.conf"
+    values = { session = { lifetime = 86400 } }
   }
 
   secret "licence" {
