@@ -17,7 +17,6 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/internal/nodes"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
 	"kolla.openstack.org/kolla/providers/openstack/internal/secret"
-	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // Input is what all pods of a service depend on.
@@ -127,7 +126,7 @@ func (p *Pod) mountSecrets(mounts []configs.SecretMount) []*corev1.VolumeMountAp
 		s := p.in.Secrets.Get(m.Service, m.Secret)
 		volume := p.volumes.secret(m.Secret+"-keys", s.Address.Name)
 		out = append(out, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
-		p.notes[providers.AnnotationSecret+m.Secret] = secrets.Lasting(s.Revision)
+		p.notes[providers.AnnotationSecret+m.Secret] = s.Lasting()
 		p.DependsOn = append(p.DependsOn, s.Address)
 		p.Deferred = append(p.Deferred, s.Deferred...)
 	}

@@ -55,6 +55,12 @@ type Secret struct {
 	resolved bool
 }
 
+// Lasting returns the part of the revision that rotations of keys keep; see secrets.Lasting.
+func (s *Secret) Lasting() string { return secrets.Lasting(s.Revision) }
+
+// Rotated reports whether the keys of the secret were rotated, or are rotated now.
+func (s *Secret) Rotated() bool { return secrets.Rotations(s.Revision) > 0 }
+
 // Get returns a secret. service is empty for a block outside of services.
 func (set *Set) Get(service, name string) *Secret { return set.secrets[id{service, name}] }
 

@@ -18,7 +18,6 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/internal/patch"
 	"kolla.openstack.org/kolla/providers/openstack/internal/pods"
 	"kolla.openstack.org/kolla/providers/openstack/internal/runs"
-	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // jobLimits are the limits of jobs whose definition does not request memory.
@@ -93,8 +92,8 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 func rotations(in Input, job runs.Job) []string {
 	var out []string
 	for _, m := range job.Decl.Pod.Mounts {
-		if revision := in.Pods.Secrets.Get(m.Service, m.Secret).Revision; secrets.Rotations(revision) > 0 {
-			out = append(out, m.Secret, revision)
+		if s := in.Pods.Secrets.Get(m.Service, m.Secret); s.Rotated() {
+			out = append(out, m.Secret, s.Revision)
 		}
 	}
 	return out
