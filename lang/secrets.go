@@ -30,7 +30,7 @@ func addSecret(a *assembly, m *graph.Module, b *source.Block) {
 	var uses []use
 	r := a.graph.Reach(m)
 	value := a.graph.Add(&graph.Node{ID: m.Path() + b.ID(), Module: m, Root: b.Type.Name, Name: b.Label, Block: b, At: b.Header})
-	for _, name := range []string{"kind", schema.NameAttribute.Name, "for_each", "count", "enabled"} {
+	for _, name := range []string{"kind", "keys", schema.NameAttribute.Name, "for_each", "count", "enabled"} {
 		if attr := b.Attributes[name]; attr != nil {
 			value.Needs = append(value.Needs, r.Edges(attr.Expr)...)
 		}
@@ -44,7 +44,7 @@ func addSecret(a *assembly, m *graph.Module, b *source.Block) {
 				return cty.DynamicVal
 			}
 			uses = append(uses, use{f, it, s})
-			return blocks.SecretValue("", s.Name, s.Kind, eval.Awaited(e, b, "kind"))
+			return blocks.SecretValue("", s.Name, s.Kind, blocks.NumberOfKeys(e, b, s.Kind), eval.Awaited(e, b, "kind"))
 		})
 	}
 	arguments := a.graph.Add(&graph.Node{ID: value.ID + " (arguments)", Module: m, Root: graph.ArgumentsRoot, ArgumentsOf: value.ID, Block: b, At: b.Header})

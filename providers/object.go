@@ -116,6 +116,9 @@ const (
 	// AnnotationChecksum is on Secrets with AnnotationRevision. It shows whether the values have
 	// been replaced since the revision was recorded.
 	AnnotationChecksum = "kolla.openstack.org/checksum"
+	// AnnotationRotated is on Secrets whose keys were rotated: the time of the last rotation, in
+	// the format of RFC 3339.
+	AnnotationRotated = "kolla.openstack.org/rotated"
 	// AnnotationNotAfter is on Secrets with a certificate: the end of its validity, in the
 	// format of RFC 3339.
 	AnnotationNotAfter = "kolla.openstack.org/not-after"

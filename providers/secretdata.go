@@ -23,6 +23,9 @@ type SecretData struct {
 	Carried bool `json:"carried,omitempty"`
 }
 
+// KindFernet is the kind of a repository of keys.
+const KindFernet = "fernet"
+
 // Generator describes a random value. Values that are made together, such as a key pair,
 // have the same generator.
 type Generator struct {
@@ -30,8 +33,8 @@ type Generator struct {
 	Length    int          `json:"length,omitempty"`      // characters of a password, bytes of a hex value
 	Algorithm string       `json:"algorithm,omitempty"`   // of a key pair: "ed25519", "ecdsa", "rsa"
 	Cert      *Certificate `json:"certificate,omitempty"` // x509-ca, x509
-	// Renew is the reason why existing values are replaced, "it ends on 2027-01-31"; empty:
-	// they are kept. Digest leaves it out.
+	// Renew is the reason why existing values are replaced, "it ends on 2027-01-31", or why the
+	// keys of a repository are rotated; empty: they are kept. Digest leaves it out.
 	Renew string `json:"renew,omitempty"`
 	// Former names the Secret with the key of a CA that is renewed under another name and
 	// keeps its key; nil: the CA has its name already, or gets a new key. Digest leaves it
@@ -134,6 +137,16 @@ func (o *Object) Generated() bool {
 func (o *Object) Certified() bool {
 	for _, data := range o.Data {
 		if data.Generate != nil && data.Generate.Cert != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Rotates reports whether the object is a Secret whose keys are rotated: existing keys stay.
+func (o *Object) Rotates() bool {
+	for _, data := range o.Data {
+		if g := data.Generate; g != nil && g.Kind == KindFernet && g.Renew != "" {
 			return true
 		}
 	}

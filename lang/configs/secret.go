@@ -21,12 +21,18 @@ const (
 	KeyCA          = "ca.crt"  // certificate of the issuer
 )
 
+// RotatedKeys is the smallest number of keys of a fernet secret that can be rotated: the staged one,
+// the primary one, and the one before it.
+const RotatedKeys = 3
+
 // Secret is one or more values that are stored in the cluster only.
 type Secret struct {
 	Name      string
 	Kind      string       // "password", "hex", "base64", "uuid", "fernet", "ssh", "x509-ca", "x509"; empty: not known yet
 	Length    int          // characters of a password, bytes of a hex or base64 value
 	Count     int          // fernet: number of keys, named "0".."Count-1"
+	Rotate    int          // fernet: days after which the keys are rotated; 0: only on request
+	Keep      []string     // fernet: seconds and options whose sum a former primary key has to stay
 	Algorithm string       // of key pairs: "ed25519", "ecdsa", "rsa"
 	Cert      *Certificate // x509-ca and x509
 	Keys      []string     // of the Secret in the cluster, sorted; none: not known yet

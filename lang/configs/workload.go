@@ -7,8 +7,9 @@ type Job struct {
 	Name string
 	When string // "before" or "after" the workloads, or "check": before anything that runs changes
 	// Runs says when the job runs again: empty, after any change of its inputs; "release" and
-	// "upgrade", with another image; "once", never. With "upgrade" it does not run with the
-	// first image of the service.
+	// "upgrade", with another image; "once", never; "rotation", after the keys of
+	// a mounted secret rotated. With "upgrade" it does not run with the first image of the service,
+	// and with "rotation" not with the first keys.
 	Runs     string
 	Attempts int // number of retries before the job fails
 	Timeout  int // seconds; 0: no limit

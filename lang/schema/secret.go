@@ -25,7 +25,9 @@ var KeyUsages = []string{"server", "client"}
 var GeneratorAttributes = []Attribute{
 	{Name: "kind", Type: TypeString, Default: "password", OneOf: kindNames, Doc: "Kind of the value. password: letters and digits. hex: hexadecimal digits. base64: random bytes in URL-safe base64; 32 bytes are a Fernet key. uuid: a UUID. fernet: a repository of keys, named 0 and up. ssh: a key pair. x509-ca: a certificate authority. x509: a certificate that an authority signs."},
 	{Name: "length", Type: TypeNumber, Default: 32, Min: 8, Max: 1024, Doc: "Number of characters of a password, or of bytes of a hex or base64 value."},
-	{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Number of keys of a fernet repository."},
+	{Name: "count", Type: TypeNumber, Default: 3, Min: 1, Max: 64, Doc: "Number of keys of a fernet repository: 0 is staged, the highest one is the primary key, and the others are former primary keys."},
+	{Name: "rotate", Type: TypeNumber, Min: 1, Max: maxValidity, Doc: "fernet: age of the keys in days from which a plan rotates them. The staged key becomes the primary one, a new key is staged, and the oldest key is dropped. By default only -rotate of plan and apply does this."},
+	{Name: "keep", Type: TypeList, Form: forms.Plain, Doc: `fernet: how long a former primary key has to stay, because valid data are encrypted with it: the sum of a list of seconds, "3600", and options of config files of the service, "keystone.conf/token/expiration". kolla refuses rotations that would drop a key earlier.`},
 	{Name: "algorithm", Type: TypeString, OneOf: KeyAlgorithms, Doc: "Type of the keys: for ssh ed25519 by default, for x509 ecdsa (P-256). rsa keys have 3072 bits."},
 	{Name: "ca", Type: TypeSecret, Doc: "x509: the secret of kind x509-ca that signs the certificate, as secret.NAME."},
 	{Name: "common_name", Type: TypeString, Doc: "x509: common name of the subject; by default the first of dns_names, or else the name that the Secret has when it is made."},
@@ -54,6 +56,7 @@ var SourceAttributes = []Attribute{
 var SecretReadings = []Reading{
 	{"name", "Name of the Secret in the cluster."},
 	{"value", "The value: of a password, hex, base64 or uuid."},
+	{"keys", "The keys of fernet, as a list: the primary one first, and the staged one last."},
 	{"private_key", "The private key: of ssh."},
 	{"public_key", "The public key: of ssh."},
 	{"certificate", "The certificate: of x509-ca and x509."},
@@ -61,7 +64,7 @@ var SecretReadings = []Reading{
 	{"ca_certificate", "The certificate of its CA: of x509."},
 }
 
-const readAs = "It is read as secret.NAME.name, which is the name of the Secret in the cluster; by kind also as .value, as .private_key and .public_key (ssh), as .certificate and .key (x509-ca), and .ca_certificate besides (x509)."
+const readAs = "It is read as secret.NAME.name, which is the name of the Secret in the cluster; by kind also as .value, as .keys (fernet), as .private_key and .public_key (ssh), as .certificate and .key (x509-ca), and .ca_certificate besides (x509)."
 
 // SecretType describes the block `secret` of a definition or a service.
 var SecretType = &BlockType{
@@ -75,8 +78,15 @@ var SecretType = &BlockType{
   }
 
   secret "keys" {
-    kind  = "fernet"
-    count = 3
+    kind   = "fernet"
+    count  = 3
+    rotate = 30
+    keep   = ["3600", "status.conf/session/lifetime"]
+  }
+
+  config "status.conf" {
+    path   = "/etc/status/status.conf"
+    values = { session = { lifetime = 86400 } }
   }
 
   secret "licence" {
@@ -129,8 +139,10 @@ secret "api-tls" {
 }
 
 secret "rotating" {
-  kind = "fernet"
-  keys = 3
+  kind   = "fernet"
+  keys   = 3
+  rotate = 30
+  keep   = ["86400"]
 }
 
 # Values that others give: one file for each region, a variable of kolla's own

@@ -328,7 +328,7 @@ var JobType = &BlockType{
 	Blocks:     []*BlockType{MountType, VolumeType, resourcesType, registersType, makesDatabaseType, mapsCellsType, makesQueueType},
 }
 
-var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once"}, Doc: "When the job runs again. change: when its image, config or secrets change. release: when its image changes. upgrade: like release, but not with the first image of the service. once: never. A failed job runs again in any case; see [Jobs](../language.md#jobs)."}
+var runsAttribute = Attribute{Name: "runs", Type: TypeString, Default: "change", OneOf: []string{"change", "release", "upgrade", "once", "rotation"}, Doc: "When the job runs again. change: when its image, config or secrets change. release: when its image changes. upgrade: like release, but not with the first image of the service. once: never. rotation: after each rotation of the keys of a secret that it mounts, and not before the first one. A failed job runs again in any case; see [Jobs](../language.md#jobs)."}
 
 // maxTimeout is a week.
 const maxTimeout = 7 * 24 * 3600

@@ -28,6 +28,7 @@ const (
 	ReasonIdle         ReasonKind = "idle"         // Manager owns Path, but no longer maintains it
 	ReasonReplaced     ReasonKind = "replaced"     // Manager replaced the generated value at Path, which is kept
 	ReasonRenewed      ReasonKind = "renewed"      // new values are generated, because of Detail
+	ReasonRotated      ReasonKind = "rotated"      // the keys of a repository move on, because of Detail
 	ReasonReuse        ReasonKind = "reuse"        // it uses the volumes Detail, which exist already
 	ReasonGrows        ReasonKind = "grows"        // of a claim: its StatefulSet, Detail, declares a larger volume
 	ReasonUnowned      ReasonKind = "unowned"      // exists, created by another client

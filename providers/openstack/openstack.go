@@ -66,6 +66,10 @@ type Facts struct {
 	Made func(block string) []addrs.Object
 	// Given reads a value from the environment or from a file; nil: values are not read.
 	Given func(source *configs.SecretSource) (string, error)
+	// Age returns the age of the keys of a live Secret; nil without a cluster to ask.
+	Age func(namespace, name string) secrets.Age
+	// Rotate reports whether the operator asks for new values of a Secret; nil: of none.
+	Rotate func(address addrs.Object) bool
 	// Now is the time at which the plan is made.
 	Now time.Time
 	// Past: the configuration has been replaced by another one. It is only compared, so it may

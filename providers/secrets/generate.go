@@ -29,10 +29,6 @@ func generateValue(g *providers.Generator) ([]byte, error) {
 		return random(g.Length), nil
 	case "uuid":
 		return []byte(uuid.NewString()), nil
-	case "fernet":
-		// The Fernet specification: 16 bytes of signing key and 16 bytes of encryption
-		// key, in URL-safe base64.
-		return random(32), nil
 	}
 	return nil, fmt.Errorf("no generator makes a secret of kind %q", g.Kind)
 }

@@ -23,11 +23,11 @@ const rsaBits = 3072
 // isMadeTogether reports whether the value is made together with the other values of its
 // Secret.
 func isMadeTogether(d providers.SecretData) bool {
-	return d.Generate != nil && slices.Contains([]string{"ssh", "x509-ca", "x509"}, d.Generate.Kind)
+	return d.Generate != nil && slices.Contains([]string{"ssh", "x509-ca", "x509", providers.KindFernet}, d.Generate.Kind)
 }
 
-// makeTogether returns the values of the object that are made together; nil: the apply will make
-// them. It keeps existing values if all of them exist and none must be renewed.
+// makeTogether returns the values of the object that are made together; the apply will make missing
+// ones. It keeps existing values if all of them exist and none must be renewed.
 func makeTogether(o *providers.Object, own map[string][]byte, live providers.Values, generate bool) (map[string][]byte, error) {
 	var g *providers.Generator
 	complete := true
@@ -40,9 +40,11 @@ func makeTogether(o *providers.Object, own map[string][]byte, live providers.Val
 	switch {
 	case g == nil:
 		return nil, nil
+	case g.Kind == providers.KindFernet:
+		return makeRepository(own, len(o.Data), g.Renew != "", generate), nil
 	case complete && g.Renew == "":
 		return own, nil
-	case g.Kind == "ssh":
+	case g.Kind == "ssh" && g.Renew == "":
 		if pair := publicOf(own[configs.KeyPrivate]); pair != nil {
 			return pair, nil
 		}

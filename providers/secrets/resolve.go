@@ -55,6 +55,10 @@ func Resolve(o *providers.Object, live providers.Values, generate bool) (manifes
 		return nil, nil, fmt.Errorf("%s: %w", o.Ref(), err)
 	}
 	annotations := manifest.GetAnnotations()
+	if o.Rotates() && annotations != nil {
+		annotations[providers.AnnotationRotated] = rotatedAt(generate)
+		manifest.SetAnnotations(annotations)
+	}
 	if revision := annotations[providers.AnnotationRevision]; revision != "" && len(pending) == 0 {
 		annotations[providers.AnnotationChecksum] = checksum(keyFor(manifest, live), revision, values)
 		if end := notAfter(values[configs.KeyCertificate]); isMade(o) && end != "" {
@@ -75,7 +79,7 @@ func resolveValue(d providers.SecretData, own []byte, live providers.Values, gen
 		return Join(d.Parts, live)
 	}
 	switch {
-	case own != nil:
+	case own != nil && (d.Generate.Renew == "" || isMadeTogether(d)):
 		return own, true, nil
 	case generate:
 		value, err := generateValue(d.Generate)

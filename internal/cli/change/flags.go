@@ -33,6 +33,7 @@ func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "adopt", Usage: "take over the existing object with this `ADDRESS`, which kolla did not create; may be repeated"},
 		&cli.StringSliceFlag{Name: "replace", Usage: "delete the object with this `ADDRESS` and create it again; a job runs again; may be repeated"},
+		&cli.StringSliceFlag{Name: "rotate", Usage: "make new values for the Secret with this `ADDRESS`, or rotate its keys; may be repeated"},
 		&cli.BoolFlag{Name: "allow-unverified", Usage: "accept objects that could not be compared, and write objects even if admission denies their dry runs"},
 		&cli.StringSliceFlag{Name: "force-release", Usage: "change to OpenStack `RELEASE` even if OpenStack does not support this upgrade; may be repeated"},
 		command.RegistrationsFlag(),

@@ -23,6 +23,7 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 		Selection:      plans.Selection{Targets: w.Flags.StringSlice("target"), Excludes: w.Flags.StringSlice("exclude"), Until: w.Flags.String("until")},
 		Adopt:          command.Canonical(w.Flags.StringSlice("adopt")),
 		Replace:        w.Flags.StringSlice("replace"),
+		Rotate:         command.Canonical(w.Flags.StringSlice("rotate")),
 		DeleteData:     w.Flags.StringSlice("delete-data"),
 		KeepData:       w.Flags.Bool(keepDataFlag),
 		ForceConflicts: w.Flags.Bool("force-conflicts"),
@@ -102,7 +103,7 @@ func checkAdopt(addresses []string) error {
 // checkModes refuses options that contradict each other.
 func checkModes(w *command.Workspace, destroy bool) error {
 	if w.Flags.Bool("refresh-only") {
-		for _, name := range []string{"replace", "adopt", "force-conflicts"} {
+		for _, name := range []string{"replace", "rotate", "adopt", "force-conflicts"} {
 			if w.Flags.IsSet(name) {
 				return failure.New(fmt.Sprintf("-refresh-only and -%s contradict each other", name), "A plan that only refreshes the state changes nothing in the cluster.")
 			}
@@ -121,6 +122,9 @@ func checkModes(w *command.Workspace, destroy bool) error {
 	}
 	if destroy && w.Flags.IsSet("replace") {
 		return failure.New("-destroy and -replace contradict each other", "Destroyed objects are not created again.")
+	}
+	if destroy && w.Flags.IsSet("rotate") {
+		return failure.New("-destroy and -rotate contradict each other", "Destroyed Secrets get no new values.")
 	}
 	if destroy && w.Flags.IsSet("adopt") {
 		return failure.New("-destroy and -adopt contradict each other", "A destroy deletes only what the state knows. If the state was lost, recreate it with kolla state rebuild.")

@@ -156,7 +156,7 @@ func (t *typed) values(option, current string) []string {
 		return t.addresses().offered(current, true)
 	case "until":
 		return configs.Stages[:len(configs.Stages)-1]
-	case "replace":
+	case "replace", "rotate":
 		return t.addresses().offered(current, false)
 	}
 	return nil

@@ -56,6 +56,7 @@ func because(r plans.Reason) string {
 		plans.ReasonIdle:         fmt.Sprintf("%s owns %s but no longer maintains it: kolla takes it back", Tool(r.Manager), r.Path),
 		plans.ReasonReplaced:     "somebody replaced " + r.Path + ": the value is kept, and the objects that read it are renewed",
 		plans.ReasonRenewed:      "made anew",
+		plans.ReasonRotated:      "keys are rotated",
 		plans.ReasonReuse:        "reuses existing volumes, with the data on them",
 		plans.ReasonGrows:        fmt.Sprintf("the volume grows to the size that %s declares, and cannot shrink again", r.Detail),
 		plans.ReasonTriggered:    r.TriggerWords(),

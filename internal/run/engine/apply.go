@@ -187,6 +187,7 @@ func (e *Engine) planRest(ctx context.Context, session *state.Session, made *Pla
 	}
 	rest := made.Options.resumed(plan.Resume)
 	rest.triggered = plans.Triggered(later)
+	rest.Rotate = undone(made.Options.Rotate, later)
 	next, err := e.Plan(ctx, loaded, session.State(), rest)
 	if err != nil {
 		return nil, err

@@ -41,6 +41,8 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 		Values: values,
 		Made:   made(config, st, r.Adopt),
 		Given:  source.given,
+		Age:    func(namespace, name string) secrets.Age { return ageOf(snapshot, namespace, name) },
+		Rotate: func(address addrs.Object) bool { return slices.Contains(r.Rotate, address.String()) },
 		Now:    time.Now(),
 		Namespaced: func(kind schema.GroupVersionKind) (bool, bool) {
 			namespaced, err := cluster.client.Namespaced(ctx, kind)
@@ -54,6 +56,15 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 		},
 		List: func(scope providers.Scope) ([]*unstructured.Unstructured, error) { return list(ctx, snapshot, scope) },
 	}
+}
+
+// ageOf returns the age of the keys of a live Secret.
+func ageOf(snapshot *providers.Snapshot, namespace, name string) secrets.Age {
+	live := snapshot.Get(providers.Ref{GVK: secretKind, Namespace: namespace, Name: name})
+	if live == nil {
+		return secrets.Age{}
+	}
+	return secrets.Age{Created: live.GetCreationTimestamp().Time, Rotated: live.GetAnnotations()[providers.AnnotationRotated]}
 }
 
 // list lists a scope. The error satisfies meta.IsNoMatchError if the cluster does not have the kind.

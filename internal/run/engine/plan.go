@@ -40,6 +40,8 @@ type Options struct {
 	TargetFiles map[string]string
 	// Adopt, Replace and DeleteData have addresses; see planner.Input.
 	Adopt, Replace, DeleteData []string
+	// Rotate has the addresses of generated Secrets that get new values.
+	Rotate []string
 	// KeepData lets a destroy stop workloads that others need; see planner.Input.
 	KeepData bool
 	// ForceConflicts takes over fields of other field managers.
@@ -192,9 +194,12 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 			st = rebuilt
 		}
 	}
-	objects, err := e.Render(ctx, config, st, RenderOptions{Adopt: o.Adopt, Destroy: loaded.Loading.Destroy})
+	objects, err := e.Render(ctx, config, st, RenderOptions{Adopt: o.Adopt, Rotate: o.Rotate, Destroy: loaded.Loading.Destroy})
 	// A destroy needs no objects: the state has them.
 	if err != nil && !(o.Destroy && errors.Is(err, ErrReported)) {
+		return nil, err
+	}
+	if err := o.checkRotations(objects); err != nil {
 		return nil, err
 	}
 	registrar, done := e.registrar(o)

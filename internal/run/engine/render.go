@@ -30,6 +30,8 @@ var (
 type RenderOptions struct {
 	// Adopt has the addresses of the objects that the operator takes over.
 	Adopt []string
+	// Rotate has the addresses of the Secrets that get new values; see Options.
+	Rotate []string
 	// Destroy: the objects are going to be deleted, so only errors are shown.
 	Destroy bool
 	// AcceptRecovered: each Secret with the name of a declared one counts as made by kolla.

@@ -40,7 +40,7 @@ var secretKinds = map[string]secretKind{
 	"hex":      {keys: []string{configs.KeyValue}, values: oneValue, arguments: []string{"length"}},
 	"base64":   {keys: []string{configs.KeyValue}, values: oneValue, arguments: []string{"length"}},
 	"uuid":     {keys: []string{configs.KeyValue}, values: oneValue},
-	"fernet":   {arguments: []string{"count", "keys"}},
+	"fernet":   {arguments: []string{"count", "keys", "rotate", "keep"}},
 	"ssh": {
 		keys:      []string{configs.KeyPrivate, configs.KeyPublic},
 		values:    map[string]string{"private_key": configs.KeyPrivate, "public_key": configs.KeyPublic},
@@ -64,20 +64,40 @@ const (
 	caRenewal         = 730  // days before its end; certificates that it signs end no later than it
 )
 
+// readKeys is the attribute with the keys of a fernet secret.
+const readKeys = "keys"
+
+// NumberOfKeys returns the number of keys of a fernet secret, and 0 for other kinds.
+func NumberOfKeys(e *eval.Env, b *source.Block, kind string) int {
+	if kind != "fernet" {
+		return 0
+	}
+	return eval.Number(e, b, fernetKeys(b))
+}
+
 // SecretValue returns the value of secret.NAME for expressions: the values of the kind, and the
 // name of the Secret in the cluster. If the kind is unknown, it has any value. awaited are the
-// marks of unknown data that it waits for.
-func SecretValue(service, name, kind string, awaited cty.ValueMarks) cty.Value {
+// marks of unknown data that it waits for. keys is the number of keys of a fernet secret.
+func SecretValue(service, name, kind string, keys int, awaited cty.ValueMarks) cty.Value {
 	ref := configs.SecretRef{Service: service, Secret: name}
 	values := map[string]cty.Value{"name": cty.StringVal(ref.Object())}
 	if kind == "" {
 		for _, r := range schema.SecretReadings[1:] {
 			values[r.Name] = cty.UnknownVal(cty.String).WithMarks(awaited).Mark(mark.Sensitive{})
 		}
+		values[readKeys] = cty.UnknownVal(cty.List(cty.String)).WithMarks(awaited).Mark(mark.Sensitive{})
 	}
 	for attribute, key := range secretKinds[kind].values {
 		ref.Key = key
 		values[attribute] = mark.Generated(ref).Token()
+	}
+	if keys > 0 {
+		var list []cty.Value
+		for number := keys - 1; number >= 0; number-- {
+			ref.Key = strconv.Itoa(number)
+			list = append(list, mark.Generated(ref).Token())
+		}
+		values[readKeys] = cty.ListVal(list)
 	}
 	return cty.ObjectVal(values)
 }
@@ -94,6 +114,8 @@ func Secret(e *eval.Env, b *source.Block) configs.Secret {
 		for i := range s.Count {
 			s.Keys = append(s.Keys, strconv.Itoa(i))
 		}
+		s.Rotate, s.Keep = eval.Number(e, b, "rotate"), eval.List(e, b, "keep")
+		checkRotation(e, b, s)
 	case "ssh":
 		s.Algorithm = algorithmOf(e, b, schema.KeyAlgorithms[0])
 	case "x509-ca", "x509":
@@ -103,6 +125,14 @@ func Secret(e *eval.Env, b *source.Block) configs.Secret {
 		}
 	}
 	return s
+}
+
+// checkRotation reports keys that would be dropped by the rotation that replaces them.
+func checkRotation(e *eval.Env, b *source.Block, s configs.Secret) {
+	if s.Rotate == 0 || s.Count >= configs.RotatedKeys || !eval.AllKnown(e, b, fernetKeys(b)) {
+		return
+	}
+	eval.Unsuitable(e, b, "rotate", "A rotation needs at least %d keys: the staged one, the primary one and the one before it. The secret has %d: set %s.", configs.RotatedKeys, s.Count, fernetKeys(b))
 }
 
 // IsGiven reports whether kolla never generates the secret.

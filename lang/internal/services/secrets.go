@@ -21,7 +21,8 @@ func evaluateSecrets(u *use, e *eval.Env, definition *source.Block) ([]configs.S
 	var out []configs.Secret
 	e, group := withMore(e, definition, "secret", u.locals)
 	for _, b := range own {
-		group[b.Label] = blocks.SecretValue(u.name, b.Label, eval.String(e, b, "kind"), eval.Awaited(e, b, "kind"))
+		kind := eval.String(e, b, "kind")
+		group[b.Label] = blocks.SecretValue(u.name, b.Label, kind, blocks.NumberOfKeys(e, b, kind), eval.Awaited(e, b, "kind"))
 	}
 	for _, b := range own {
 		if layers.IsReserved(b.Label) {

@@ -66,7 +66,11 @@ func renewal(s *subject) []plans.Reason {
 	if why == "" || len(s.draft.Pending) == 0 {
 		return nil
 	}
-	return []plans.Reason{{Kind: plans.ReasonRenewed, Detail: why}}
+	kind := plans.ReasonRenewed
+	if s.draft.Object.Rotates() {
+		kind = plans.ReasonRotated
+	}
+	return []plans.Reason{{Kind: kind, Detail: why}}
 }
 
 // givenAnew reports whether the value of a sensitive variable differs from the applied one.

@@ -98,6 +98,13 @@ const RebuildAdvice = "If kolla made %s and the state was lost or is an old copy
 // RebuildCommand says the same, with the command on a separate line.
 const RebuildCommand = "If kolla made %s and the state was lost or is an old copy, rebuild the state:\n\n  kolla state rebuild\n\nIt shows who made which object and when, and asks."
 
+// madeByApply are the annotations that depend on generated values.
+var madeByApply = []string{
+	fields.Annotation(providers.AnnotationChecksum),
+	fields.Annotation(providers.AnnotationNotAfter),
+	fields.Annotation(providers.AnnotationRotated),
+}
+
 // WithUnknown marks the values of a Secret that only the apply makes, and the annotations
 // that depend on them.
 func (o *Outcome) WithUnknown(differences []fields.Difference) []fields.Difference {
@@ -107,7 +114,7 @@ func (o *Outcome) WithUnknown(differences []fields.Difference) []fields.Differen
 	for i := range differences {
 		d := &differences[i]
 		isValue := len(d.At) == 2 && slices.Contains(o.Pending, *d.At[1].FieldName) && d.Sensitive
-		if isValue || d.Path == fields.Annotation(providers.AnnotationChecksum) || d.Path == fields.Annotation(providers.AnnotationNotAfter) {
+		if isValue || slices.Contains(madeByApply, d.Path) {
 			d.After = plans.Unknown
 		}
 	}

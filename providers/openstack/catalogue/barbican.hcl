@@ -43,9 +43,13 @@ definition "barbican" {
     port = "api"
   }
 
+  # The first key encrypts the keys of projects. After a rotation, pods start with the new list, and
+  # job "rewrap" encrypts the keys of all projects again.
   secret "kek" {
-    kind = "base64"
-    loss = "what Barbican has stored can never be read again"
+    kind  = "fernet"
+    count = 3
+    keep  = ["86400"]
+    loss  = "what Barbican has stored can never be read again"
   }
 
   config "barbican.conf" {
@@ -60,7 +64,7 @@ definition "barbican" {
       queue                = { enable = true }
       secretstore          = { enabled_secretstore_plugins = "store_crypto" }
       crypto               = { enabled_crypto_plugins = "simple_crypto" }
-      simple_crypto_plugin = { kek = secret.kek.value }
+      simple_crypto_plugin = { kek = secret.kek.keys }
     }
   }
 
@@ -112,6 +116,16 @@ definition "barbican" {
   job "db-sync" {
     from    = "database"
     command = ["barbican-db-manage", "upgrade"]
+  }
+
+  job "rewrap" {
+    from    = "database"
+    when    = "after"
+    runs    = "rotation"
+    command = ["sh", "-c", file("${path.module}/barbican/rewrap.sh")]
+
+    # The job reads the keys from its config file. The mount tells which rotations it follows.
+    mount "kek" { path = "/run/secrets/kek" }
   }
 
   workload "api" {

@@ -16,15 +16,21 @@ definition "keystone" {
 
   secret "admin" {}
 
+  # Keystone reads the keys from their files whenever it needs one, so pods go on when they rotate.
   secret "fernet" {
-    kind  = "fernet"
-    count = 3
-    loss  = "all tokens become invalid"
+    kind   = "fernet"
+    count  = 3
+    rotate = 30
+    keep   = ["keystone.conf/token/expiration", "keystone.conf/token/allow_expired_window"]
+    loss   = "all tokens become invalid"
   }
 
+  # Job "credential-migrate" follows each rotation. Until kubelet has brought the new keys, pods write
+  # with the former primary key, so that key stays for one more rotation with its job.
   secret "credential" {
     kind  = "fernet"
-    count = 2
+    count = 4
+    keep  = ["86400"]
     loss  = "the credentials that Keystone has stored can never be read again"
   }
 
@@ -81,6 +87,17 @@ definition "keystone" {
     values = { DEFAULT = { use_stderr = true } }
   }
 
+  # keystone-manage loads all of Keystone, which wants keys for tokens, too. It makes no tokens.
+  config "keystone-credential.conf" {
+    from = "keystone.conf"
+    only = ["credential", "database"]
+    values = {
+      DEFAULT         = { use_stderr = true }
+      fernet_tokens   = { key_repository = "/etc/keystone/credential-keys/" }
+      fernet_receipts = { key_repository = "/etc/keystone/credential-keys/" }
+    }
+  }
+
   job "upgrade-check" {
     from    = "database"
     when    = "check"
@@ -134,6 +151,18 @@ definition "keystone" {
       region    = cloud.region
       endpoints = [endpoint.identity]
     }
+  }
+
+  # Encrypts stored credentials with the new primary key.
+  job "credential-migrate" {
+    when    = "after"
+    runs    = "rotation"
+    image   = "keystone"
+    user    = local.uid
+    config  = ["keystone-credential.conf"]
+    command = ["keystone-manage", "credential_migrate"]
+
+    mount "credential" { path = "/etc/keystone/credential-keys" }
   }
 
   workload "api" {

@@ -164,3 +164,9 @@ service "own" {}
 secret "nameless" {
   from_secret = { key = "pw" }
 }
+
+secret "few" {
+  kind   = "fernet"
+  keys   = 2
+  rotate = 30
+}

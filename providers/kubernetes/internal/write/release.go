@@ -21,7 +21,7 @@ import (
 // marks are the labels and annotations by which kolla recognizes its objects.
 var marks = struct{ labels, annotations []string }{
 	labels:      []string{providers.LabelCloud, providers.LabelService},
-	annotations: []string{providers.AnnotationAddress, providers.AnnotationIntent, providers.AnnotationRevision, providers.AnnotationChecksum, providers.AnnotationNotAfter},
+	annotations: []string{providers.AnnotationAddress, providers.AnnotationIntent, providers.AnnotationRevision, providers.AnnotationChecksum, providers.AnnotationNotAfter, providers.AnnotationRotated},
 }
 
 // Release removes kolla's labels and annotations from the object with exactly that UID, and the

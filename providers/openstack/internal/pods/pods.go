@@ -118,14 +118,15 @@ func (p *Pod) mountStartFile(c *container, copies []copied) {
 }
 
 // mountSecrets returns mounts of Secrets as directories. The names of the Secrets do not change
-// with their values, so annotations of the pod carry their revisions.
+// with their values, so annotations of the pod carry their revisions. Rotated keys start no pods
+// again: kubelet updates the directory, and programs read keys when they use them.
 func (p *Pod) mountSecrets(mounts []configs.SecretMount) []*corev1.VolumeMountApplyConfiguration {
 	var out []*corev1.VolumeMountApplyConfiguration
 	for _, m := range mounts {
 		s := p.in.Secrets.Get(m.Service, m.Secret)
 		volume := p.volumes.secret(m.Secret+"-keys", s.Address.Name)
 		out = append(out, corev1.VolumeMount().WithName(volume).WithMountPath(m.Path).WithReadOnly(true))
-		p.notes[providers.AnnotationSecret+m.Secret] = s.Revision
+		p.notes[providers.AnnotationSecret+m.Secret] = s.Lasting()
 		p.DependsOn = append(p.DependsOn, s.Address)
 		p.Deferred = append(p.Deferred, s.Deferred...)
 	}

@@ -11,6 +11,9 @@ import (
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
 )
 
+// Rotation is the value of Job.Runs of a job that runs after rotations of keys.
+const Rotation = "rotation"
+
 // Job is a job with the name of its Job, without the hash.
 type Job struct {
 	Name string

@@ -18,8 +18,9 @@ import (
 
 // resolver settles the values of secrets, those of a certificate's CA first.
 type resolver struct {
-	set   *Set
-	diags hcl.Diagnostics
+	config *configs.Config
+	set    *Set
+	diags  hcl.Diagnostics
 }
 
 // secret returns a secret with its values.
@@ -30,6 +31,7 @@ func (r *resolver) secret(service, name string) *Secret {
 	}
 	s.resolved = true
 	if s.decl.Source != nil {
+		r.unrotated(s)
 		r.given(s)
 	} else {
 		r.generated(s)
@@ -45,10 +47,22 @@ func (r *resolver) generated(s *Secret) {
 	if c := s.decl.Cert; c != nil {
 		g.Cert = r.certificate(s, c)
 		g.Renew = r.due(s, g)
-		s.renew = g.Renew
+	}
+	if g.Kind == providers.KindFernet {
+		g.Renew = r.rotation(s)
+	}
+	if g.Renew == "" {
+		g.Renew = r.requested(s)
+	}
+	s.renew = g.Renew
+	if g.Cert != nil {
 		g.Former = r.formerKey(s)
 	}
-	if s.renew != "" {
+	switch {
+	case s.renew == "":
+	case g.Kind == providers.KindFernet:
+		s.Revision = secrets.RotatedRevision(s.Revision)
+	default:
 		s.Revision = secrets.RenewedRevision(s.Revision)
 	}
 	s.data = map[string]providers.SecretData{}

@@ -22,6 +22,8 @@ type Facts struct {
 	Values   providers.Values
 	Former   func(generated []providers.Object) map[addrs.Object]providers.Ref
 	Given    func(source *configs.SecretSource) (string, error)
+	Age      func(namespace, name string) secrets.Age
+	Rotate   func(address addrs.Object) bool
 	Now      time.Time
 }
 
@@ -47,9 +49,17 @@ type Secret struct {
 	needs    []string // blocks that must be ready first
 	data     map[string]providers.SecretData
 	renew    string            // reason to make new values; empty: they are kept
+	service  string            // the service that declares it; empty: a block outside of services
+	rotated  string            // when the keys were rotated, as the annotation says; may be empty
 	values   map[string]string // given values, as far as they are known
 	resolved bool
 }
+
+// Lasting returns the part of the revision that rotations of keys keep; see secrets.Lasting.
+func (s *Secret) Lasting() string { return secrets.Lasting(s.Revision) }
+
+// Rotated reports whether the keys of the secret were rotated, or are rotated now.
+func (s *Secret) Rotated() bool { return secrets.Rotations(s.Revision) > 0 }
 
 // Get returns a secret. service is empty for a block outside of services.
 func (set *Set) Get(service, name string) *Secret { return set.secrets[id{service, name}] }
@@ -69,7 +79,7 @@ func Names(s *configs.Service) []string {
 
 // Resolve settles the values of all secrets of the configuration.
 func Resolve(cloud object.Cloud, config *configs.Config, facts Facts) (*Set, hcl.Diagnostics) {
-	r := &resolver{set: &Set{cloud: cloud, facts: facts, secrets: declared(config)}}
+	r := &resolver{config: config, set: &Set{cloud: cloud, facts: facts, secrets: declared(config)}}
 	if facts.Former != nil {
 		r.set.former = facts.Former(r.set.generated())
 	}
@@ -122,7 +132,7 @@ func declared(config *configs.Config) map[id]*Secret {
 	for _, service := range config.Services {
 		add := func(decl configs.Secret) {
 			out[id{service.Name, decl.Name}] = &Secret{
-				decl: decl, needs: service.Needs,
+				decl: decl, needs: service.Needs, service: service.Name,
 				Address: addrs.Object{Block: service.Block, Kind: "Secret", Name: service.Name + "-" + decl.Name},
 			}
 		}
@@ -180,6 +190,9 @@ func (set *Set) Fill(o providers.Object, s *Secret, at hcl.Range, manifests []ad
 		}
 	}
 	set.revise(&o, s.Revision)
+	if s.rotated != "" {
+		object.Mark(o.Manifest, "annotations", map[string]string{providers.AnnotationRotated: s.rotated})
+	}
 	if len(manifests) > 0 {
 		o.DependsOn = object.Unique(append(o.DependsOn, manifests...))
 	}

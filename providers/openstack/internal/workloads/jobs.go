@@ -33,6 +33,9 @@ const deadlineMargin = 60
 func jobs(in Input, list []runs.Job, after []addrs.Object) (objects []providers.Object, last []addrs.Object, diags hcl.Diagnostics) {
 	last = after
 	for _, j := range list {
+		if j.Decl.Runs == runs.Rotation && len(rotations(in, j)) == 0 {
+			continue
+		}
 		o, p := job(in, j, last)
 		objects, diags = append(append(objects, p.Objects...), o), append(diags, p.Diags...)
 		last = []addrs.Object{o.Address}
@@ -65,6 +68,9 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 	}
 	patches := patch.Inputs(s.Decl, "Job", job.Name)
 	run := runs.Inputs(s, job)
+	if job.Decl.Runs == runs.Rotation {
+		run = rotations(in, job)
+	}
 	if run == nil {
 		bare := providers.Object{Manifest: s.Cloud.Manifest(batchv1.Job(job.Name, "").WithSpec(spec))}
 		run = append([]string{bare.RunDigest()}, patches...)
@@ -79,6 +85,18 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 		o.Timeout = job.Decl.Timeout + deadlineMargin
 	}
 	return o, p
+}
+
+// rotations returns the revisions of the rotated keys that a job mounts. It is empty if none were
+// rotated.
+func rotations(in Input, job runs.Job) []string {
+	var out []string
+	for _, m := range job.Decl.Pod.Mounts {
+		if s := in.Pods.Secrets.Get(m.Service, m.Secret); s.Rotated() {
+			out = append(out, m.Secret, s.Revision)
+		}
+	}
+	return out
 }
 
 // registration returns what a Job registers on servers. It is nil if the Job registers nothing, and if the
