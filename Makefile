@@ -61,6 +61,14 @@ images: devnode ## make bin/images, container images from Debian packages, for r
 	bin/kolla-devimages build -out bin/images -binaries bin/node/images
 	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy keepalived kolla-toolbox tempest
 
+# The release to which test-upgrade upgrades a cloud.
+NEXT := 2026.2
+
+images-next: ## make bin/images-2026.2, container images of a later release (as root)
+	@mkdir -p bin
+	cd internal/dev/devimages && go build -o ../../../bin/kolla-devimages .
+	bin/kolla-devimages build -release $(NEXT) -out bin/images-$(NEXT)
+
 demo: build devcluster ## plan and apply a cloud on a local cluster, then show drift
 	@./internal/dev/demo/run
 
@@ -130,6 +138,9 @@ test-services: build images
 
 test-state: build devcluster images ## break services that keep state on real nodes, while clients write (as root)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestState ./internal/dev/realcloud
+
+test-upgrade: build devcluster images images-next ## upgrade a cloud with servers to a later release, on real nodes (as root)
+	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestUpgrade ./internal/dev/realcloud
 
 # TEMPEST chooses tests of Tempest: empty, those that the interop guideline requires; all; or a regular
 # expression. TEMPEST_CLUSTER is the directory of a cluster whose cloud runs already. TEMPEST_HOLD keeps the cloud.
@@ -260,4 +271,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin dist .demo .demo-real
 
-.PHONY: help build devcluster devnode images demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-state test-members test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release generate image release-check clean
+.PHONY: help build devcluster devnode images images-next demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-state test-members test-upgrade test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release generate image release-check clean

@@ -58,16 +58,23 @@ func layoutOf(t *testing.T, dir string, all imageIndex) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others, err := filepath.Glob(filepath.Join(built(t, "images", blobs), "*"))
+	linkBlobs(t, dir, "images")
+	return "-images=" + dir
+}
+
+// linkBlobs links the content of an image layout in bin into another layout.
+func linkBlobs(t *testing.T, dir, layout string) {
+	t.Helper()
+	others, err := filepath.Glob(filepath.Join(built(t, layout, blobs), "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, other := range others {
-		if err := os.Symlink(other, filepath.Join(dir, blobs, filepath.Base(other))); err != nil {
+		err := os.Symlink(other, filepath.Join(dir, blobs, filepath.Base(other)))
+		if err != nil && !errors.Is(err, os.ErrExist) { // both layouts may have the blob
 			t.Fatal(err)
 		}
 	}
-	return "-images=" + dir
 }
 
 // imagesWithTag makes an image layout of bin/images, in which one image has a second tag, and returns the

@@ -19,7 +19,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/devimages/recipe"
 )
 
-// maxBytes limits the disk space of all images and their cache.
+// maxBytes limits the disk space of all images of a release and their cache.
 const maxBytes = 5_000_000_000
 
 func TestAcceptance(t *testing.T) {
@@ -27,7 +27,7 @@ func TestAcceptance(t *testing.T) {
 	if wanted == "" {
 		t.Skip("NOT RUN: building the images takes root, mmdebstrap, a Debian mirror and minutes; set KOLLA_DEVIMAGES_ACCEPTANCE to the names of images, or to all")
 	}
-	b := newBuilder(t)
+	b := newBuilder(t, os.Getenv("KOLLA_DEVIMAGES_RELEASE"))
 	if wanted != "all" {
 		b.images = strings.Fields(wanted)
 	}
@@ -68,7 +68,7 @@ func TestAcceptance(t *testing.T) {
 func (b builder) works(t *testing.T, layer string, works func(container)) {
 	var root string
 	for _, image := range recipe.Images() {
-		if image.Layer != layer || image.File != "" || b.images != nil && !slices.Contains(b.images, image.Name) {
+		if image.Layer != layer || image.File != "" || len(b.images) > 0 && !slices.Contains(b.images, image.Name) {
 			continue
 		}
 		fresh := root == ""
@@ -88,21 +88,29 @@ func (b builder) works(t *testing.T, layer string, works func(container)) {
 	}
 }
 
-// builder contains the program, its directories and the images to build. No images: all of them.
+// builder contains the program, its directories, the release and the images to build. No images: all
+// of them.
 type builder struct {
 	program, out, cache string
+	release             recipe.Release
 	images              []string
 }
 
 // build returns the arguments of a build.
 func (b builder) build() []string {
-	return append([]string{"build", "-out", b.out, "-cache", b.cache}, b.images...)
+	return append([]string{"build", "-release", b.release.Name, "-out", b.out, "-cache", b.cache}, b.images...)
 }
 
-func newBuilder(t *testing.T) builder {
+func newBuilder(t *testing.T, name string) builder {
 	t.Helper()
+	release, err := recipe.FindRelease(name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	b := builder{
+		release: release,
+		images:  release.Images,
 		program: filepath.Join(dir, "kolla-devimages"),
 		out:     filepath.Join(dir, "out"),
 		cache:   os.Getenv("KOLLA_DEVIMAGES_CACHE"),
@@ -205,7 +213,7 @@ func (b builder) built(t *testing.T) {
 	began := time.Now()
 	out := b.run(t, b.build()...)
 	t.Logf("built in %.0f s\n%s%s", time.Since(began).Seconds(), out, b.run(t, "list", "-out", b.out))
-	if used := bytesBelow(t, b.cache) + bytesBelow(t, b.out); used > maxBytes {
+	if used := bytesBelow(t, filepath.Join(b.cache, b.release.Name)) + bytesBelow(t, b.out); used > maxBytes {
 		t.Errorf("%d bytes are used, want %d at most", used, maxBytes)
 	}
 	if err := nobodyUses(b.cache); err != nil {

@@ -179,7 +179,10 @@ http.server.ThreadingHTTPServer(("", 80), Handler).serve_forever()
 // network comes late, that it gets its metadata, that its user data writes to a volume and reads
 // it, and that the power button shuts it down.
 func (b builder) libvirt(c container) {
-	disk, err := os.ReadFile(filepath.Join(b.out, "guest.qcow2"))
+	// The guest is that of the default release.
+	guest := c.TempDir()
+	b.run(c.T, "build", "-out", guest, "-cache", b.cache, "guest")
+	disk, err := os.ReadFile(filepath.Join(guest, "guest.qcow2"))
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -29,18 +30,25 @@ import (
 
 // Run builds.
 func Run(ctx context.Context, options Options) error {
-	images, err := options.choose()
+	release, err := recipe.FindRelease(options.Release)
 	if err != nil {
 		return err
 	}
-	store, err := cache.Open(ctx, options.Cache, func() {
-		options.Progress("waiting for another build that uses the cache " + options.Cache)
+	options.Tag = cmp.Or(options.Tag, release.Tag)
+	images, err := options.choose(release)
+	if err != nil {
+		return err
+	}
+	// Layers and packages of a release would replace those of another.
+	dir := filepath.Join(options.Cache, release.Name)
+	store, err := cache.Open(ctx, dir, func() {
+		options.Progress("waiting for another build that uses the cache " + dir)
 	})
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	b := &builder{Options: options, cache: store, layers: map[string]cache.Layer{}, all: layersOf(images), update: true}
+	b := &builder{Options: options, release: release, cache: store, layers: map[string]cache.Layer{}, all: layersOf(images), update: true}
 	if err := b.needs(ctx, images); err != nil {
 		return err
 	}
@@ -63,14 +71,15 @@ func Run(ctx context.Context, options Options) error {
 
 type builder struct {
 	Options
-	cache  *cache.Cache
-	layers map[string]cache.Layer // by name
-	all    int                    // how many layers the images have together
-	update bool                   // the package lists have to be renewed
+	release recipe.Release
+	cache   *cache.Cache
+	layers  map[string]cache.Layer // by name
+	all     int                    // how many layers the images have together
+	update  bool                   // the package lists have to be renewed
 }
 
-// maker returns a hash of the program that makes layers, and of its settings. It is a part of every
-// layer's key.
+// maker returns a hash of the program that makes layers, of its settings, and of the sources of the
+// packages. It is a part of every layer's key.
 func (b *builder) maker() string {
 	sum := sha256.New()
 	for _, sources := range []embed.FS{rootfs.Sources, ocitar.Sources} {
@@ -86,9 +95,11 @@ func (b *builder) maker() string {
 			panic(err) // they are in this program
 		}
 	}
-	fmt.Fprintf(sum, "%s %s %s", b.Mirror, b.Security, runtime.GOARCH)
+	fmt.Fprintf(sum, "%s %q %q %s", b.release.Suite, b.sources(), b.release.AptOptions, runtime.GOARCH)
 	return hex.EncodeToString(sum.Sum(nil))
 }
+
+func (b *builder) sources() []string { return b.release.AptSources(b.Mirror, b.Security) }
 
 // keyed is a layer with its key.
 type keyed struct {
@@ -139,7 +150,7 @@ func (b *builder) image(ctx context.Context, image recipe.Image) (imageset.Image
 			Entrypoint: image.Entrypoint,
 			Cmd:        image.Cmd,
 			WorkingDir: "/",
-			Labels:     map[string]string{"name": image.Name, "maintainer": "kolla tests", "kolla_version": recipe.Release},
+			Labels:     map[string]string{"name": image.Name, "maintainer": "kolla tests", "kolla_version": b.release.Name},
 		},
 	}
 	if image.Binary != "" {
@@ -223,12 +234,13 @@ func (b *builder) make(ctx context.Context, layer keyed, below []cache.Layer) (c
 	defer log.Close()
 
 	spec := rootfs.Spec{
-		Layer:    layer.Name,
-		Work:     work,
-		Apt:      b.cache.Apt(),
-		Update:   b.update,
-		Mirror:   b.Mirror,
-		Security: b.Security,
+		Layer:      layer.Name,
+		Work:       work,
+		Apt:        b.cache.Apt(),
+		Update:     b.update,
+		Suite:      b.release.Suite,
+		Sources:    b.sources(),
+		AptOptions: b.release.AptOptions,
 	}
 	for _, lower := range slices.Backward(below) {
 		spec.Lower = append(spec.Lower, lower.Files)

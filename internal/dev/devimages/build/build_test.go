@@ -162,7 +162,7 @@ func TestBlobsAreShared(t *testing.T) {
 	w := newWorkshop(t)
 	w.program("pause", string(bytes.Repeat([]byte{1}, 1000)))
 	w.run()
-	blobs, err := filepath.Glob(filepath.Join(w.options.Cache, "layers", "pause@*", "*.zst"))
+	blobs, err := filepath.Glob(filepath.Join(w.options.Cache, "2025.1", "layers", "pause@*", "*.zst"))
 	if err != nil || len(blobs) != 1 {
 		t.Fatalf("blobs are %v (%v)", blobs, err)
 	}
@@ -178,5 +178,21 @@ func TestBlobsAreShared(t *testing.T) {
 	}
 	if !shared {
 		t.Error("the layout has a copy of its own")
+	}
+}
+
+// TestReleasesShareNoCache checks that a build of one release leaves the layers of another one.
+func TestReleasesShareNoCache(t *testing.T) {
+	w := newWorkshop(t)
+	w.program("pause", "the program")
+	w.run()
+	w.options.Release = "2026.2"
+	w.program("pause", "another program")
+	w.run()
+	w.options.Release = ""
+	w.program("pause", "the program")
+	w.run()
+	if len(*w.lines) > 0 {
+		t.Errorf("something was made again: %q", *w.lines)
 	}
 }

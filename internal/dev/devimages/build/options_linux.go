@@ -20,11 +20,14 @@ type Options struct {
 	Out, Cache string
 	// Binaries is the directory with the programs of the images that contain a single binary.
 	Binaries string
-	// Images are names of recipes. If it is empty, all images are built, but those of binaries only
-	// if Binaries is set.
+	// Release is the OpenStack release of the packages. If it is empty, it is the default of package
+	// recipe.
+	Release string
+	// Images are names of recipes. If it is empty, the images of the release are built, but those of
+	// binaries only if Binaries is set.
 	Images []string
 	// Prefix (registry and namespace) and Tag are parts of the references of the service images. If
-	// they are empty, the defaults of package recipe apply.
+	// they are empty, the defaults of package recipe and of the release apply.
 	Prefix, Tag string
 	// Mirror is the URL of a Debian mirror, and Security is the URL of its security archive.
 	Mirror, Security string
@@ -34,21 +37,25 @@ type Options struct {
 
 // choose returns the recipes for the options. It returns an error if the options lack something
 // that a recipe needs.
-func (o Options) choose() ([]recipe.Image, error) {
+func (o Options) choose(release recipe.Release) ([]recipe.Image, error) {
 	all := recipe.Images()
+	names := o.Images
+	if len(names) == 0 {
+		names = release.Images
+	}
 	var chosen []recipe.Image
-	for _, wanted := range o.Images {
+	for _, wanted := range names {
 		i := slices.IndexFunc(all, func(image recipe.Image) bool { return image.Name == wanted })
 		if i < 0 {
-			var names []string
+			var known []string
 			for _, image := range all {
-				names = append(names, image.Name)
+				known = append(known, image.Name)
 			}
-			return nil, fmt.Errorf("there is no recipe for an image %q; there are %s", wanted, strings.Join(names, ", "))
+			return nil, fmt.Errorf("there is no recipe for an image %q; there are %s", wanted, strings.Join(known, ", "))
 		}
 		chosen = append(chosen, all[i])
 	}
-	if len(o.Images) == 0 {
+	if len(names) == 0 {
 		chosen = slices.DeleteFunc(all, func(image recipe.Image) bool {
 			return image.Binary != "" && o.Binaries == ""
 		})
@@ -84,5 +91,5 @@ func (o Options) reference(image recipe.Image) string {
 	if image.Binary != "" {
 		return recipe.BinaryPrefix + "/" + image.Name + ":" + recipe.BinaryTag
 	}
-	return cmp.Or(o.Prefix, recipe.Prefix) + "/" + image.Name + ":" + cmp.Or(o.Tag, recipe.Tag)
+	return cmp.Or(o.Prefix, recipe.Prefix) + "/" + image.Name + ":" + o.Tag
 }

@@ -20,15 +20,20 @@ func TestProgress(t *testing.T) {
 		Out: filepath.Join(dir, "out"), Cache: filepath.Join(dir, "cache"), Images: []string{"keystone", "memcached", "placement-api"},
 		Progress: func(line string) { got = append(got, line) },
 	}
-	images, err := options.choose()
+	release, err := recipe.FindRelease("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := cache.Open(t.Context(), options.Cache, func() {})
+	options.Tag = release.Tag
+	images, err := options.choose(release)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &builder{Options: options}
+	store, err := cache.Open(t.Context(), filepath.Join(options.Cache, release.Name), func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &builder{Options: options, release: release}
 	var names []string
 	for _, image := range images {
 		for _, layer := range b.chain(image.Layer) {

@@ -81,7 +81,8 @@ func runBuild(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	flags.StringVar(&options.Cache, "cache", "", "the `directory` that keeps layers and packages (default: kolla-devimages in the user's cache directory)")
 	flags.StringVar(&options.Binaries, "binaries", "", "the `directory` with the programs coredns and pause, for the images of these names")
 	flags.StringVar(&options.Prefix, "prefix", recipe.Prefix, "the `registry and namespace` of the service images")
-	flags.StringVar(&options.Tag, "tag", recipe.Tag, "the `tag` of the service images")
+	flags.StringVar(&options.Release, "release", recipe.Releases()[0].Name, "the OpenStack `release`")
+	flags.StringVar(&options.Tag, "tag", "", "the `tag` of the service images (default: Kolla's tag of the release)")
 	flags.StringVar(&options.Mirror, "mirror", "http://deb.debian.org/debian", "the `URL` of a Debian mirror")
 	flags.StringVar(&options.Security, "security", "http://deb.debian.org/debian-security", "the `URL` of a mirror of Debian's security archive")
 	if err := parse(flags, "[flags] [IMAGE...]", args, stdout); err != nil {

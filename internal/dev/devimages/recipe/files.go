@@ -63,16 +63,15 @@ func (l Layer) Setup() string {
 
 // Key returns a hash of the layer's recipe. Layers with the same key count as equal. parent is the
 // key of the layer below, and maker identifies the program that builds the layer, with its
-// settings.
+// settings and the packages.
 func (l Layer) Key(parent, maker string) string {
 	inputs := struct {
 		Layer  Layer
 		Files  []File
 		Setup  string
-		Suite  string
 		Parent string
 		Maker  string
-	}{l, l.Files(), l.Setup(), Suite, parent, maker}
+	}{l, l.Files(), l.Setup(), parent, maker}
 	encoded, err := json.Marshal(inputs)
 	if err != nil {
 		panic(err) // plain data

@@ -10,12 +10,6 @@ import (
 )
 
 const (
-	// Suite is the Debian release of the packages. It contains OpenStack 2025.1.
-	Suite = "trixie"
-	// Release is the OpenStack release of the images.
-	Release = "2025.1"
-	// Tag is the default tag of the images, in Kolla's form.
-	Tag = Release + "-debian-" + Suite
 	// Prefix is the default registry and namespace of the images.
 	Prefix = "kolla.test/openstack.kolla"
 	// BinaryPrefix is the registry and namespace of the images that contain a single binary.

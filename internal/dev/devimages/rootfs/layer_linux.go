@@ -43,7 +43,7 @@ func makeLayer(spec Spec) error {
 
 	root := spec.Upper()
 	if layer.Parent == "" {
-		step("mmdebstrap, Debian %s", recipe.Suite)
+		step("mmdebstrap, Debian %s", spec.Suite)
 		if err := bootstrap(root, layer, spec); err != nil {
 			return err
 		}
@@ -85,10 +85,10 @@ func bootstrap(root string, layer recipe.Layer, spec Spec) error {
 	for _, option := range unpacked {
 		args = append(args, "--dpkgopt="+option)
 	}
-	args = append(args, recipe.Suite, root,
-		fmt.Sprintf("deb %s %s main", spec.Mirror, recipe.Suite),
-		fmt.Sprintf("deb %s %s-updates main", spec.Mirror, recipe.Suite),
-		fmt.Sprintf("deb %s %s-security main", spec.Security, recipe.Suite))
+	for _, option := range spec.AptOptions {
+		args = append(args, "--aptopt="+option)
+	}
+	args = append(append(args, spec.Suite, root), spec.Sources...)
 	if err := tool("mmdebstrap", args...); err != nil {
 		return err
 	}

@@ -33,8 +33,11 @@ type Spec struct {
 	Apt string
 	// Update has the package lists renewed first.
 	Update bool
-	// Mirror is the URL of a Debian mirror, Security that of its security archive.
-	Mirror, Security string
+	// Suite is the Debian suite of the lowest layer, and Sources are apt's sources.
+	Suite   string
+	Sources []string
+	// AptOptions are options of apt for the suite.
+	AptOptions []string
 }
 
 // Upper returns the directory below Work that holds the layer once it is made: what differs

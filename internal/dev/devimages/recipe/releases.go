@@ -1,0 +1,94 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Release is a release of OpenStack with the Debian suite that contains it.
+type Release struct {
+	Name string
+	// Suite is the Debian suite of the packages.
+	Suite string
+	// Tag is the default tag of the images: Kolla's tag of the release, for a distribution that
+	// Kolla has images of. It need not be the suite.
+	Tag string
+	// Sources are apt's sources. MIRROR and SECURITY stand for the URLs of Debian's archives.
+	Sources []string
+	// AptOptions are options that apt needs for the suite.
+	AptOptions []string
+	// Images are the images that a build makes if the caller names none. If it is empty, these are
+	// all images.
+	Images []string
+}
+
+// Releases returns all releases. The first one is the default.
+func Releases() []Release {
+	return []Release{
+		{
+			Name:  "2025.1",
+			Suite: "trixie",
+			Tag:   "2025.1-debian-trixie",
+			Sources: []string{
+				"deb MIRROR trixie main",
+				"deb MIRROR trixie-updates main",
+				"deb SECURITY trixie-security main",
+			},
+		},
+		{
+			Name:    "2026.2",
+			Suite:   "sid",
+			Tag:     "2026.2-debian-trixie",
+			Sources: []string{"deb MIRROR sid main"},
+			// Mirrors may keep a snapshot of sid for longer than its metadata is valid.
+			AptOptions: []string{`Acquire::Check-Valid-Until "false"`},
+			Images:     upgraded,
+		},
+	}
+}
+
+// upgraded are the images of examples/compute-kit. A test upgrades this cloud. The programs around it
+// are those of the default release.
+var upgraded = []string{
+	"barbican-api", "barbican-keystone-listener", "barbican-worker",
+	"cinder-api", "cinder-backup", "cinder-scheduler", "cinder-volume",
+	"glance-api",
+	"heat-api", "heat-api-cfn", "heat-engine",
+	"horizon",
+	"keystone",
+	"mariadb-server",
+	"memcached",
+	"neutron-metadata-agent", "neutron-server",
+	"nova-api", "nova-compute", "nova-conductor", "nova-libvirt", "nova-novncproxy", "nova-scheduler", "nova-ssh",
+	"openvswitch-db-server", "openvswitch-vswitchd",
+	"ovn-controller", "ovn-nb-db-server", "ovn-northd", "ovn-sb-db-relay", "ovn-sb-db-server",
+	"placement-api",
+	"rabbitmq",
+}
+
+// FindRelease returns the release with the name. The empty name is that of the default.
+func FindRelease(name string) (Release, error) {
+	all := Releases()
+	if name == "" {
+		return all[0], nil
+	}
+	var names []string
+	for _, release := range all {
+		if release.Name == name {
+			return release, nil
+		}
+		names = append(names, release.Name)
+	}
+	return Release{}, fmt.Errorf("there are no images of a release %q; there are those of %s", name, strings.Join(names, ", "))
+}
+
+// AptSources returns the lines of apt's sources, with the URLs of Debian's archives.
+func (r Release) AptSources(mirror, security string) []string {
+	lines := slices.Clone(r.Sources)
+	urls := strings.NewReplacer("MIRROR", mirror, "SECURITY", security)
+	for i, line := range lines {
+		lines[i] = urls.Replace(line)
+	}
+	return lines
+}

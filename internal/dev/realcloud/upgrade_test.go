@@ -1,0 +1,365 @@
+package realcloud_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// first and next are the releases of bin/images and of the other images.
+const first, next = "2025.1", "2026.2"
+
+// insisting is the option without which kolla refuses the step from first to next. OpenStack does not
+// support it; Debian has no releases between them.
+const insisting = "-force-release=" + next
+
+// TestUpgrade upgrades examples/compute-kit, stage by stage, while clients outside send requests and a
+// server is pinged. It counts the failures and the seconds of each stage. A check that fails stops the upgrade before
+// the first change. Afterwards everything that users made is there and works.
+func TestUpgrade(t *testing.T) {
+	c := newCloud(t, "compute-kit", 3, imagesOfBoth(t))
+	c.backends = []string{"rbd"}
+	c.write(t, "real.auto.vars.hcl", values(`rbd = { type = "rbd" }`))
+	c.ceph(t)
+	take(t, c, []step{{"apply", appliesAll}})
+	c.haproxy(t)
+	u := &upgrade{}
+	take(t, c, []step{
+		{"contents", u.make},
+		{"declared", u.declare},
+		{"check fails", u.stops},
+		{"checks", u.checks},
+		{"data", u.data},
+		{"control", u.control},
+		{"nodes", u.nodes},
+		{"rollout", u.rollout},
+		{"once more", u.last},
+		{"contents kept", beside(
+			[]step{{"image", u.kept.imageIsBack}, {"volume", u.kept.volumeIsBack}},
+			[]step{{"secret", u.kept.secretIsBack}, {"stack", u.stackIsKept}, {"resource provider", u.oldStyleIsKept}},
+		)},
+		{"server", serverIsUsed},
+		{"databases", u.databasesAreNew},
+	})
+}
+
+// imagesOfBoth makes an image layout of the images of both releases, and returns the option that gives
+// it to the nodes. It skips the test if there are none of the next release.
+func imagesOfBoth(t *testing.T) string {
+	t.Helper()
+	const layout = "images-" + next
+	index := built(t, layout, "index.json")
+	if _, err := os.Stat(index); errors.Is(err, os.ErrNotExist) {
+		t.Skipf("NOT RUN: there are no images of OpenStack %s in bin/%s; make images-next makes them", next, layout)
+	}
+	var all, more imageIndex
+	decode(t, built(t, "images", "index.json"), &all)
+	decode(t, index, &more)
+	all.Manifests = append(all.Manifests, more.Manifests...)
+	dir := t.TempDir()
+	option := layoutOf(t, dir, all)
+	linkBlobs(t, dir, layout)
+	return option
+}
+
+// upgrade is the state of the cloud before its upgrade.
+type upgrade struct {
+	kept    losses
+	word    string            // an output of the stack
+	schemas map[string]string // by database
+	load    orders
+}
+
+const keptStack = `
+heat_template_version: 2018-08-31
+resources:
+  word: {type: "OS::Heat::RandomString", properties: {length: 12}}
+  network: {type: "OS::Neutron::Net", properties: {name: of-the-stack}}
+outputs:
+  word: {value: {get_attr: [word, value]}}
+`
+
+func (u *upgrade) make(t *testing.T, c *cloud) {
+	u.kept.make(t, c)
+	c.write(t, "kept.yaml", keptStack)
+	c.value(t, "stack", "create", "--wait", "-t", "kept.yaml", "kept", "-f", "value", "-c", "id")
+	u.word = c.output(t)
+	u.schemas = c.schemas(t)
+	measured(t, "schemas of the databases before", u.schemas)
+	u.load = c.readers(t)
+}
+
+// output returns the output of the stack that stays.
+func (c *cloud) output(t *testing.T) string {
+	t.Helper()
+	return c.value(t, "stack", "output", "show", "kept", "word", "-f", "value", "-c", "output_value")
+}
+
+// schemas returns the revisions of the schema of each database that has some.
+func (c *cloud) schemas(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, name := range strings.Fields(c.sql(t, "SELECT table_schema FROM information_schema.tables WHERE table_name = 'alembic_version'")) {
+		all[name] = strings.Join(strings.Fields(c.sql(t, "SELECT version_num FROM "+name+".alembic_version ORDER BY 1")), " ")
+	}
+	return all
+}
+
+// readers returns a client of each API, which reads from the database, and one of Horizon.
+func (c *cloud) readers(t *testing.T) orders {
+	t.Helper()
+	as, project := c.administrator(t)
+	o := orders{Pause: 2 * time.Second, Timeout: 30 * time.Second}
+	paths := maps.Clone(uwsgi)
+	paths["glance-api"], paths["neutron-api"] = "9292/v2/images", "9696/v2.0/networks"
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		ask := request{Method: http.MethodGet, URL: c.at(strings.ReplaceAll(paths[name], "PROJECT", project))}
+		o.Clients = append(o.Clients, client{name, as, []request{ask}})
+	}
+	return o
+}
+
+// workaround lets Nova's new services start beside the old hypervisors. Nova supports hypervisors of
+// the release before only.
+const workaround = `
+  config "%s" {
+    values = { workarounds = { disable_compute_service_check_for_ffu = true } }
+  }
+`
+
+// router loads uWSGI's HTTP router, which Debian has in a plug-in.
+const router = `
+  config "glance-api-uwsgi.ini" {
+    values = { uwsgi = { plugins = "python3,http" } }
+  }
+`
+
+// oneAttempt makes a check that fails fail at once. By default it is tried for ten minutes.
+const oneAttempt = `
+  job "upgrade-check" {
+    attempts = 0
+  }
+`
+
+// declare declares the next release. kolla refuses it without the option, and names the releases between
+// and the data of RabbitMQ.
+func (u *upgrade) declare(t *testing.T, c *cloud) {
+	c.edit(t, `release  = "`+first+`"`, `release  = "`+next+`"`)
+	c.edit(t, "service \"nova\" {\n", "service \"nova\" {\n"+fmt.Sprintf(workaround, "nova.conf"))
+	c.edit(t, "service \"nova-compute\" {\n", "service \"nova-compute\" {\n"+fmt.Sprintf(workaround, "nova-compute.conf"))
+	c.edit(t, "service \"glance\" {\n", "service \"glance\" {\n"+router)
+	c.edit(t, "service \"placement\" {\n", "service \"placement\" {\n"+oneAttempt)
+	refused := c.kolla(t, 1, "plan")
+	wantSaid(t, "plan", refused.out, "OpenStack cannot go from 2025.1 to 2026.2 in one step", "RabbitMQ 4.3 does not start with the data of 4.0", insisting)
+	plan := c.kolla(t, 0, "plan", insisting)
+	t.Log(plan.out)
+	wantSaid(t, "plan", plan.out, "Upgrade of OpenStack 2025.1 → 2026.2", "First: checks of", "RabbitMQ 4.0 → 4.3")
+}
+
+// condition is what an upgrade changes first: the release that the cloud counts as, and the images of
+// its workloads. Databases have their schemas beside.
+func (c *cloud) condition(t *testing.T) string {
+	t.Helper()
+	return c.cluster.Kubectl(t, "get", "namespace", namespace, "-o", `jsonpath={.metadata.annotations.kolla\.openstack\.org/release}`) + "\n" +
+		c.kubectl(t, "get", "deployments,statefulsets,daemonsets", "-o", `jsonpath={range .items[*]}{.kind}/{.metadata.name} {.spec.template.spec.containers[*].image}{"\n"}{end}`)
+}
+
+// stops puts a row into Placement's database as old releases wrote them, and checks that the check of the new
+// release stops the apply before anything changes. Nova's check does not accept old hypervisors, whatever
+// the workaround; it passes over those that are forced down. Their servers go on.
+func (u *upgrade) stops(t *testing.T, c *cloud) {
+	c.force(t, "--down")
+	c.sql(t, "INSERT INTO placement.resource_providers (uuid, name, generation) VALUES (UUID(), 'old-style', 0)")
+	before := c.condition(t)
+	stopped := c.kolla(t, 1, "apply", "-auto-approve", insisting, "-until=checks", "-timeout=20m")
+	t.Log(stopped.out)
+	wantSaid(t, "apply", stopped.out, "placement-upgrade-check")
+	if after := c.condition(t); after != before {
+		t.Errorf("a check failed, and the cloud was\n%s\nand is\n%s", before, after)
+	}
+	if after := c.schemas(t); !maps.Equal(after, u.schemas) {
+		t.Errorf("a check failed, and the schemas were %v and are %v", u.schemas, after)
+	}
+	wantSaid(t, "check", c.kubectl(t, "logs", "-l", "app.kubernetes.io/component=placement-upgrade-check", "--tail=-1"), "Missing Root Provider IDs", "Failure")
+}
+
+// force forces the hypervisors down, or up again.
+func (c *cloud) force(t *testing.T, way string) {
+	t.Helper()
+	for _, node := range []string{"real-2", "real-3"} {
+		c.value(t, "--os-compute-api-version", "2.29", "compute", "service", "set", way, node, "nova-compute")
+	}
+}
+
+// checks mends the row with the program of the release that runs, and checks that the checks pass, and
+// that they change nothing.
+func (u *upgrade) checks(t *testing.T, c *cloud) {
+	c.kubectl(t, "exec", "deployment/placement-api", "--", "placement-manage", "db", "online_data_migrations")
+	before := c.condition(t)
+	u.stage(t, c, "checks", "apply", "-auto-approve", insisting, "-until=checks", "-timeout=20m")
+	if after := c.condition(t); after != before {
+		t.Errorf("the stage checks changed the cloud; it was\n%s\nand is\n%s", before, after)
+	}
+	c.force(t, "--up")
+}
+
+// stage runs kolla while clients send requests and guest-1 is pinged. It prints the seconds, and the
+// failures of each API.
+func (u *upgrade) stage(t *testing.T, c *cloud, name string, args ...string) {
+	t.Helper()
+	var took time.Duration
+	all := c.clientsRun(t, func() {
+		survive(t, []string{"guest-1"}, func() {
+			c.whilePinging(t, "guest-1", "stage "+name, flowsAreBack, func() { took = c.kolla(t, 0, args...).took })
+		})
+	}, u.load)
+	measured(t, "stage "+name, took.Round(time.Second))
+	for _, api := range slices.Sorted(maps.Keys(all)) {
+		l := all[api]
+		measured(t, "stage "+name+": requests of "+api+", of them failed, and the longest time without an answer",
+			fmt.Sprintf("%d, %d, %s", l.Requests, l.Failed, l.Gap.Round(time.Second)))
+		if l.Failed > 0 {
+			t.Logf("%s: %s", api, strings.Join(l.Failures, "; "))
+		}
+	}
+}
+
+// data checks that the stage data changes databases and queues only. Before it, RabbitMQ gets the feature
+// flags without which its new version does not start.
+func (u *upgrade) data(t *testing.T, c *cloud) {
+	for _, flags := range [][]string{{"all"}, {"--opt-in", "khepri_db"}} {
+		c.rabbitmqctl(t, append([]string{"enable_feature_flag"}, flags...)...)
+	}
+	u.stage(t, c, "data", "apply", "-auto-approve", insisting, "-until=data", "-timeout=20m")
+	c.rabbitmqctl(t, "enable_feature_flag", "all")
+	c.runs(t, "data", map[string]string{"StatefulSet/mariadb-server": next, "StatefulSet/rabbitmq-server": next, "StatefulSet/memcached-server": next}, first)
+	c.answerAll(t)
+}
+
+func (c *cloud) rabbitmqctl(t *testing.T, args ...string) {
+	t.Helper()
+	c.kubectl(t, append([]string{"exec", "rabbitmq-server-0", "-c", "server", "--", "rabbitmqctl", "--quiet"}, args...)...)
+}
+
+// runs checks the release of the images of each workload. Those that are not listed have the other
+// release.
+func (c *cloud) runs(t *testing.T, stage string, listed map[string]string, other string) {
+	t.Helper()
+	_, workloads, _ := strings.Cut(c.condition(t), "\n")
+	for line := range strings.Lines(workloads) {
+		name, images, _ := strings.Cut(strings.TrimSpace(line), " ")
+		want := cmp.Or(listed[name], other)
+		for _, image := range strings.Fields(images) {
+			if !strings.Contains(image, ":"+want+"-") {
+				t.Errorf("after the stage %s, %s has the image %s, want one of %s", stage, name, image, want)
+			}
+		}
+	}
+}
+
+// onNodes are the workloads of the stage nodes.
+var onNodes = map[string]string{
+	"DaemonSet/openvswitch-ovs": first, "DaemonSet/ovn-controller-controller": first,
+	"DaemonSet/neutron-ovn-metadata-agent": first, "DaemonSet/nova-compute-compute": first,
+}
+
+func (u *upgrade) control(t *testing.T, c *cloud) {
+	u.stage(t, c, "control", "apply", "-auto-approve", insisting, "-until=control", "-timeout=20m")
+	c.runs(t, "control", onNodes, next)
+	c.answerAll(t)
+}
+
+// nodes checks that the apply of the last stage leaves the pods of the data plane alone.
+func (u *upgrade) nodes(t *testing.T, c *cloud) {
+	services := []string{"openvswitch", "ovn-controller", "nova-compute"}
+	before := map[string]string{}
+	for _, service := range services {
+		before[service] = c.podsOf(t, service)
+	}
+	u.stage(t, c, "nodes", "apply", "-auto-approve", insisting, "-timeout=20m")
+	c.runs(t, "nodes", nil, next)
+	for _, service := range services {
+		if after := c.podsOf(t, service); after != before[service] {
+			t.Errorf("the pods of %s were %s, and are %s before the rollout", service, before[service], after)
+		}
+	}
+}
+
+// rollout replaces the pods of the nodes, and waits until both hypervisors are up.
+func (u *upgrade) rollout(t *testing.T, c *cloud) {
+	u.stage(t, c, "rollout", "rollout", "-auto-approve", "-timeout=20m")
+	eventually(t, func() error {
+		var found struct{ Up []string }
+		c.servers(t, &found, "hypervisors")
+		if len(found.Up) != 2 {
+			return fmt.Errorf("the hypervisors %v are up, want two", found.Up)
+		}
+		return nil
+	})
+}
+
+// last checks that the last apply starts the pods again that talked to old hypervisors, and that nothing is
+// left to do, also without the workaround.
+func (u *upgrade) last(t *testing.T, c *cloud) {
+	wantSaid(t, "plan", c.kolla(t, 2, "plan", "-detailed-exitcode").out, "pod restarts", `"2025.1" → "2026.2"`)
+	u.stage(t, c, "last apply", "apply", "-auto-approve", "-timeout=20m")
+	c.noChanges(t)
+	for _, file := range []string{"nova.conf", "nova-compute.conf"} {
+		c.edit(t, fmt.Sprintf(workaround, file), "\n")
+	}
+	c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m")
+	c.kolla(t, 0, "rollout", "-auto-approve", "-timeout=20m")
+	c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m")
+	c.noChanges(t)
+	c.answerAll(t)
+}
+
+// stackIsKept checks that the stack has its output, and that the new engine deletes it.
+func (u *upgrade) stackIsKept(t *testing.T, c *cloud) {
+	if word := c.output(t); word != u.word {
+		t.Errorf("the output of the stack was %s, and is %s", u.word, word)
+	}
+	c.awaitStatus(t, "CREATE_COMPLETE", "stack", "show", "kept", "-f", "value", "-c", "stack_status")
+	c.value(t, "stack", "delete", "--yes", "--wait", "kept")
+}
+
+// oldStyleIsKept checks that Placement uses the row that was mended.
+func (u *upgrade) oldStyleIsKept(t *testing.T, c *cloud) {
+	id := c.value(t, "resource", "provider", "list", "--name", "old-style", "-f", "value", "-c", "uuid")
+	c.value(t, "resource", "provider", "delete", id)
+}
+
+// serverIsUsed checks that the server answers, stops and starts, and that another one boots.
+func serverIsUsed(t *testing.T, c *cloud) {
+	c.answers(t, "guest-1")
+	c.servers(t, nil, "act", "guest-1", "stop")
+	c.servers(t, nil, "act", "guest-1", "start")
+	c.answers(t, "guest-1")
+	guest := &server{}
+	c.servers(t, guest, "boot", "guest-2", "real-3", userData)
+	guests["guest-2"] = guest
+	c.answers(t, "guest-2")
+}
+
+// databasesAreNew checks which schemas have changed: those with migrations between the two releases.
+func (u *upgrade) databasesAreNew(t *testing.T, c *cloud) {
+	after := c.schemas(t)
+	measured(t, "schemas of the databases after", after)
+	var changed []string
+	for _, name := range slices.Sorted(maps.Keys(u.schemas)) {
+		if after[name] != u.schemas[name] {
+			changed = append(changed, name)
+		}
+	}
+	want := []string{"heat", "keystone", "neutron", "nova", "nova_cell0"}
+	if !slices.Equal(changed, want) {
+		t.Errorf("the schemas of %v have changed, want those of %v", changed, want)
+	}
+}
