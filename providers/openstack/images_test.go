@@ -283,7 +283,7 @@ func TestImagesJobs(t *testing.T) {
 			}
 		}
 	}
-	if seen != 9 {
+	if seen != 10 {
 		t.Errorf("%d jobs", seen)
 	}
 }
