@@ -121,6 +121,10 @@ func TestReadings(t *testing.T) {
     kind = "ssh"
   }
 
+  secret "repository" {
+    kind = "fernet"
+  }
+
   secret "ca" {
     kind = "x509-ca"
   }
@@ -148,7 +152,7 @@ func TestReadings(t *testing.T) {
   }
 
   output "secret" {
-    value = setunion(keys(secret.probe), keys(secret.pair), keys(secret.ca), keys(secret.leaf))
+    value = setunion(keys(secret.probe), keys(secret.pair), keys(secret.repository), keys(secret.ca), keys(secret.leaf))
   }
 }
 

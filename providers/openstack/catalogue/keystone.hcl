@@ -87,17 +87,6 @@ definition "keystone" {
     values = { DEFAULT = { use_stderr = true } }
   }
 
-  # keystone-manage loads all of Keystone, which wants keys for tokens, too. It makes no tokens.
-  config "keystone-credential.conf" {
-    from = "keystone.conf"
-    only = ["credential", "database"]
-    values = {
-      DEFAULT         = { use_stderr = true }
-      fernet_tokens   = { key_repository = "/etc/keystone/credential-keys/" }
-      fernet_receipts = { key_repository = "/etc/keystone/credential-keys/" }
-    }
-  }
-
   job "upgrade-check" {
     from    = "database"
     when    = "check"
@@ -153,14 +142,19 @@ definition "keystone" {
     }
   }
 
-  # Encrypts stored credentials with the new primary key.
+  # Encrypts stored credentials with the new primary key. keystone-manage loads all of Keystone, which
+  # wants keys for tokens, too. The job makes no tokens, and does not run again for their keys.
   job "credential-migrate" {
     when    = "after"
     runs    = "rotation"
     image   = "keystone"
     user    = local.uid
-    config  = ["keystone-credential.conf"]
+    config  = ["keystone-bootstrap.conf"]
     command = ["keystone-manage", "credential_migrate"]
+    env = {
+      OS_FERNET_RECEIPTS__KEY_REPOSITORY = "/etc/keystone/credential-keys/"
+      OS_FERNET_TOKENS__KEY_REPOSITORY   = "/etc/keystone/credential-keys/"
+    }
 
     mount "credential" { path = "/etc/keystone/credential-keys" }
   }
