@@ -47,6 +47,7 @@ func TestUpgrade(t *testing.T) {
 		)},
 		{"server", serverIsUsed},
 		{"databases", u.databasesAreNew},
+		{"all checked", u.allWereChecked},
 	})
 }
 
@@ -75,6 +76,7 @@ type upgrade struct {
 	word    string            // an output of the stack
 	schemas map[string]string // by database
 	load    orders
+	silent  []string // services whose check has passed without a result
 }
 
 const keptStack = `
@@ -207,7 +209,30 @@ func (u *upgrade) checks(t *testing.T, c *cloud) {
 	if after := c.condition(t); after != before {
 		t.Errorf("the stage checks changed the cloud; it was\n%s\nand is\n%s", before, after)
 	}
+	u.silent = c.silentChecks(t)
 	c.force(t, "--up")
+}
+
+// silentChecks returns the services whose check has passed without a result. A program that breaks may
+// end with the same code as one with warnings.
+func (c *cloud) silentChecks(t *testing.T) []string {
+	t.Helper()
+	var silent []string
+	for _, service := range []string{"barbican", "cinder", "heat", "keystone", "neutron", "nova", "placement"} {
+		log := c.kubectl(t, "logs", "-l", "app.kubernetes.io/component="+service+"-upgrade-check", "--tail=-1")
+		t.Logf("the check of %s:\n%s", service, log)
+		if !strings.Contains(log, "Upgrade Check Results") {
+			silent = append(silent, service)
+		}
+	}
+	return silent
+}
+
+// allWereChecked is the last step, so that the others are taken in any case.
+func (u *upgrade) allWereChecked(t *testing.T, _ *cloud) {
+	if len(u.silent) > 0 {
+		t.Errorf("the checks of %v have passed without a result", u.silent)
+	}
 }
 
 // stage runs kolla while clients send requests and guest-1 is pinged. It prints the seconds, and the

@@ -256,6 +256,8 @@ func (c container) begin(cmd *exec.Cmd) running {
 		r.pid, err = strconv.Atoi(strings.TrimSpace(string(children)))
 		return err
 	})
+	// A service may have left the process group.
+	c.Cleanup(func() { _ = syscall.Kill(r.pid, syscall.SIGKILL) })
 	return r
 }
 

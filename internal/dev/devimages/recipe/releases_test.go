@@ -10,7 +10,7 @@ import (
 	"kolla.openstack.org/kolla/internal/dev/devimages/recipe"
 )
 
-func TestReleases(t *testing.T) {
+func TestReleasesOfImages(t *testing.T) {
 	var known []string
 	for _, image := range recipe.Images() {
 		known = append(known, image.Name)
