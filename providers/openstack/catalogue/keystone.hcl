@@ -92,6 +92,8 @@ definition "keystone" {
     when    = "check"
     image   = "keystone"
     command = concat(local.check, ["keystone-status"])
+
+    mount "fernet" { path = "/etc/keystone/fernet-keys" } # it does not start without
   }
 
   # Only adds to the tables: the pods of the release before go on with them until all are new, and
