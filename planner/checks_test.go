@@ -9,8 +9,8 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 )
 
-// TestChecksComeFirst checks that everything that a plan writes waits for the Jobs that check an upgrade, also the
-// namespace, which says what is installed. Only what a check needs comes before it.
+// TestChecksComeFirst checks that all writes of a plan wait for the Jobs that check an upgrade. The namespace waits
+// too, because it has the installed release. Only the dependencies of a check come before the check.
 func TestChecksComeFirst(t *testing.T) {
 	const (
 		atNamespace = "cloud.dev/Namespace/openstack"

@@ -104,7 +104,8 @@ const (
 	// AnnotationDataVersion is on workloads whose program converts its data when it starts; see
 	// DataVersion.
 	AnnotationDataVersion = "kolla.openstack.org/data-version"
-	// AnnotationFollows is on pods that start once more when others run new images: the releases of these.
+	// AnnotationFollows is on pods that follow other pods. It contains the releases of the other pods' images. When all
+	// other pods run a new release, the annotation changes, and the followers restart.
 	AnnotationFollows = "kolla.openstack.org/follows"
 	// AnnotationRevision is on Secrets from which other Secrets are derived. It names their
 	// current values without revealing them. The names of the derived Secrets depend on it.

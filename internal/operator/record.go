@@ -194,8 +194,9 @@ func (w *work) question(ctx context.Context, l *look, record *v1alpha1.CloudPlan
 	if err != nil || len(all) < 2 {
 		return q
 	}
-	// A plan before this one was allowed, and neither its apply nor those that went on with it were complete:
-	// this one may be the rest of it. Other kinds of approval decide by themselves.
+	// The approved plan may be an earlier plan whose apply was interrupted, perhaps several times. Then this plan
+	// continues it, if each of its actions is also an action of the approved plan. Other kinds of approval need no
+	// such check.
 	i := slices.IndexFunc(all, func(p v1alpha1.CloudPlan) bool { return p.Name == record.Name })
 	for i--; i >= 0 && all[i].Status.Phase != v1alpha1.Applied; i-- {
 		if all[i].Status.Phase != v1alpha1.Failed || all[i].Spec.Digest != w.cloud.Spec.ApprovedPlan {

@@ -8,7 +8,7 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// TestFollows checks when pods start once more because others run new images: not before all of these do.
+// TestFollows checks that pods restart only when all pods that they follow run the new release.
 func TestFollows(t *testing.T) {
 	config := written(t, `definition "agent" {
   workload "agent" {

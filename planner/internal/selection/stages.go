@@ -9,8 +9,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
-// after returns the objects of the stages after one, and those that will be deleted. It returns nothing if until is
-// empty. An object is at the earliest in the stages of the objects that it needs.
+// after returns the objects of later stages than until, and the objects that will be deleted. If until is empty, it
+// returns none. No object is in an earlier stage than its dependencies.
 func (g graph) after(inv *inventory.Inventory, until string) []addrs.Object {
 	if until == "" {
 		return nil

@@ -51,11 +51,10 @@ func (n Name) String() string {
 	return fmt.Sprintf("[%s] %s", n.Group, n.Name)
 }
 
-// Changes returns the options of a configuration that its release has changed since another one, in
-// the order of the places where they are set: those that were right, and that the services no longer
-// read, read under a new name, are going to drop, or read with other values only. It does not contain
-// options of the built-in catalogue, nor options that were already wrong. For services and releases
-// without tables it contains nothing.
+// Changes returns the options that were valid in the release from, and that the release of the
+// configuration removed, renamed, deprecated, or no longer accepts with the present value. They are in
+// the order of their places in the configuration. Options of the built-in catalogue and options that were
+// already invalid are left out. Services and releases without tables have no changes.
 func Changes(config *configs.Config, from string) []Change {
 	first := checked(config, from)
 	last := first
