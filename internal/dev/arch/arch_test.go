@@ -136,7 +136,7 @@ var allowed = map[string][]string{
 	"internal/present/report":                 {"internal/base/foreign", "internal/base/words", "internal/present/content", "internal/present/listdiff", "internal/present/report/effects", "internal/present/textdiff", "lang/addrs", "planner/output", "planner/plans", "providers", "state"},
 	"internal/present/report/applied":         {"lang/addrs", "planner/plans"},
 	"internal/present/report/effects":         {"internal/base/words", "lang/addrs", "planner/plans"},
-	"internal/present/status":                 {"internal/base/foreign", "internal/base/words", "lang/addrs", "providers", "providers/kinds", "state"},
+	"internal/present/status":                 {"internal/base/foreign", "internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/kinds", "state"},
 	"internal/present/textdiff":               {},
 	"internal/present/view":                   {"internal/base/foreign", "internal/base/words", "internal/present/annotations", "internal/present/jsonview", "internal/present/report", "internal/present/report/applied", "internal/present/view/screen", "internal/present/view/terminal", "lang", "lang/addrs", "lang/configs", "lang/mark", "planner/plans", "providers"},
 	"internal/present/view/html":              {"internal/base/foreign", "internal/base/words", "internal/present/drift", "internal/present/report", "internal/present/textdiff", "lang/addrs"},

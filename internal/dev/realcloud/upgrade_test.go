@@ -33,6 +33,7 @@ func TestUpgrade(t *testing.T) {
 	u := &upgrade{}
 	take(t, c, []step{
 		{"contents", u.make},
+		{"keys rotate", u.rotates},
 		{"declared", u.declare},
 		{"check fails", u.stops},
 		{"checks", u.checks},
@@ -97,6 +98,29 @@ func (u *upgrade) make(t *testing.T, c *cloud) {
 	u.schemas = c.schemas(t)
 	measured(t, "schemas of the databases before", u.schemas)
 	u.load = c.readers(t)
+}
+
+// rotates rotates the keys that encrypt what Barbican and Keystone store, and checks that their jobs have
+// encrypted it again, and that it can be read.
+func (u *upgrade) rotates(t *testing.T, c *cloud) {
+	const stored = "SELECT GROUP_CONCAT(plugin_meta) FROM barbican.kek_data; SELECT GROUP_CONCAT(key_hash) FROM keystone.credential"
+	id := c.value(t, "credential", "create", "--type", "totp", "admin", "eight-bits", "-f", "value", "-c", "id")
+	before := strings.Fields(c.sql(t, stored))
+	options := []string{"apply", "-auto-approve", "-timeout=10m"}
+	for address, secret := range map[string]string{"service.barbican": "barbican-kek", "service.keystone": "keystone-credential"} {
+		c.kubectl(t, "annotate", "--overwrite", "secret", secret, "kolla.openstack.org/rotated=2020-01-01T00:00:00Z")
+		options = append(options, "-rotate="+address+"/Secret/"+secret)
+	}
+	measured(t, "rotation of Barbican's and Keystone's keys", c.kolla(t, 0, options...).took.Round(time.Second))
+	after := strings.Fields(c.sql(t, stored))
+	if len(before) != 2 || len(after) != 2 || before[0] == after[0] || before[1] == after[1] {
+		t.Errorf("the database had %q, and has %q", before, after)
+	}
+	u.kept.secretIsBack(t, c)
+	if got := c.value(t, "credential", "show", id, "-f", "value", "-c", "data"); got != "eight-bits" {
+		t.Errorf("the credential came back as %q", got)
+	}
+	c.noChanges(t)
 }
 
 // output returns the output of the stack that stays.

@@ -64,7 +64,7 @@ definition "barbican" {
       queue                = { enable = true }
       secretstore          = { enabled_secretstore_plugins = "store_crypto" }
       crypto               = { enabled_crypto_plugins = "simple_crypto" }
-      simple_crypto_plugin = { kek = secret.kek.keys }
+      simple_crypto_plugin = { kek = [for key in secret.kek.keys : [key]] } # one line for each key
     }
   }
 
