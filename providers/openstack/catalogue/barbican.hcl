@@ -107,6 +107,12 @@ definition "barbican" {
     from = "barbican-api.conf"
   }
 
+  config "barbican-rewrap.conf" {
+    from   = "barbican-api.conf"
+    only   = ["database", "simple_crypto_plugin"]
+    values = { DEFAULT = { use_stderr = true } }
+  }
+
   job "upgrade-check" {
     from    = "database"
     when    = "check"
@@ -119,9 +125,11 @@ definition "barbican" {
   }
 
   job "rewrap" {
-    from    = "database"
     when    = "after"
     runs    = "rotation"
+    image   = "barbican-api"
+    user    = local.uid
+    config  = ["barbican-rewrap.conf"]
     command = ["sh", "-c", file("${path.module}/barbican/rewrap.sh")]
 
     # The job reads the keys from its config file. The mount tells which rotations it follows.
