@@ -117,7 +117,7 @@ func (u *upgrade) rotates(t *testing.T, c *cloud) {
 		t.Errorf("the database had %q, and has %q", before, after)
 	}
 	u.kept.secretIsBack(t, c)
-	if got := c.value(t, "credential", "show", id, "-f", "value", "-c", "data"); got != "eight-bits" {
+	if got := c.value(t, "credential", "show", id, "-f", "value", "-c", "blob"); got != "eight-bits" {
 		t.Errorf("the credential came back as %q", got)
 	}
 	c.noChanges(t)
