@@ -232,10 +232,10 @@ type unmadeError struct{ why string }
 
 func (e *unmadeError) Error() string { return e.why }
 
-// await looks every second until something is done. state is its state so far.
+// await looks again and again until something is done, at last every second. state is its state so far.
 func await(ctx context.Context, what string, look func() (done bool, state string, err error)) error {
 	last := "without a state"
-	for {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		done, state, err := look()
 		if ctx.Err() == nil && (done || err != nil) {
 			return err
@@ -244,7 +244,7 @@ func await(ctx context.Context, what string, look func() (done bool, state strin
 		select {
 		case <-ctx.Done():
 			return &faultError{problem: fmt.Sprintf("%s is still %s when the time is over (-timeout).", what, strings.ToLower(last))}
-		case <-time.After(time.Second):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -68,12 +68,13 @@ type thing struct {
 func (t *trial) reach(ctx context.Context, what, service, path, key, want string) error {
 	return await(ctx, what, func() (bool, string, error) {
 		var whole thing
-		into := map[string]*thing{key: &whole}
 		var err error
 		if key == "" {
 			err = t.user.call(ctx, http.MethodGet, service, path, nil, &whole)
 		} else {
-			err = t.user.call(ctx, http.MethodGet, service, path, nil, &into)
+			var parts map[string]thing
+			err = t.user.call(ctx, http.MethodGet, service, path, nil, &parts)
+			whole = parts[key]
 		}
 		if err != nil {
 			return false, "", err
