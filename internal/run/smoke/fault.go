@@ -12,6 +12,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/run/reach"
 )
 
@@ -64,7 +65,7 @@ func explain(ctx context.Context, err error) (problem string, request *Request) 
 		}
 		return meaning(answer), request
 	case errors.As(err, &unanswer):
-		return "Nothing answers there: " + reach.Why(ctx, err) + ".", &Request{Method: strings.ToUpper(unanswer.Op), URL: plain(unanswer.URL)}
+		return words.Capital(reach.Why(ctx, err)) + ".", &Request{Method: strings.ToUpper(unanswer.Op), URL: plain(unanswer.URL)}
 	case errors.As(err, &decode):
 		return "The answer is no JSON.", nil
 	case ctx.Err() != nil:
@@ -132,5 +133,5 @@ func next(err error, service string) string {
 	if errors.As(err, &fault) && fault.next != "" {
 		return fault.next
 	}
-	return fmt.Sprintf("kolla status %[1]s; kolla logs %[1]s -since=10m", service)
+	return fmt.Sprintf("kolla status %[1]s; kolla logs %[1]s -errors", service)
 }

@@ -80,7 +80,9 @@ func (t *trial) token(ctx context.Context) error {
 		return err
 	}
 	t.project = made.Project
-	body = map[string]any{"user": map[string]any{"name": t.project.Name, "domain_id": t.admin.domain, "password": password}}
+	// Rules may want a user to change the first password.
+	options := map[string]any{"ignore_change_password_upon_first_use": true}
+	body = map[string]any{"user": map[string]any{"name": t.project.Name, "domain_id": t.admin.domain, "password": password, "options": options}}
 	if err := t.admin.call(ctx, http.MethodPost, identity, "users", body, &made); err != nil {
 		return err
 	}
@@ -120,6 +122,7 @@ func (t *trial) cleanUp(ctx context.Context) (left []string) {
 		return nil
 	}
 	if t.project.ID != "" {
+		t.stayAlive(ctx)
 		sent := t.admin.sent
 		if t.user != nil {
 			sent = t.user.sent

@@ -178,6 +178,9 @@ func Run(ctx context.Context, cloud *Cloud, checks []Check, show func(Result)) (
 			break
 		}
 		result := t.result(ctx, c, report.Results)
+		if ctx.Err() != nil {
+			break // the check was cut off
+		}
 		report.Results = append(report.Results, result)
 		show(result)
 	}

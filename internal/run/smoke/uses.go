@@ -213,7 +213,7 @@ func (t *trial) floatingIP(ctx context.Context) error {
 	var silent *faultError
 	if errors.As(err, &silent) {
 		silent.problem += " If this machine does not reach the external network, leave the check out with -skip=floating-ip."
-		silent.next = "kolla logs neutron ovn-controller -since=10m"
+		silent.next = "kolla logs neutron ovn-controller -errors"
 	}
 	return err
 }
