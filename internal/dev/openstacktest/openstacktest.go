@@ -58,7 +58,8 @@ func Start(password string) *Cloud {
 				{"id": "i-small", "name": "small", "owner": "p-admin", "visibility": "public", "status": "active", "disk_format": "qcow2", "size": 20 << 20, "min_disk": 2},
 			},
 			"compute/flavors": {
-				{"id": "f-large", "name": "large", "ram": 4096, "disk": 40, "vcpus": 4}, {"id": "f-tiny", "name": "tiny", "ram": 64, "disk": 1, "vcpus": 1},
+				{"id": "f-large", "name": "large", "ram": 4096, "disk": 40, "vcpus": 4},
+				{"id": "f-tiny", "name": "tiny", "ram": 64, "disk": 1, "vcpus": 1},
 				{"id": "f-fits", "name": "fits", "ram": 128, "disk": 2, "vcpus": 1},
 			},
 			"network/networks":        {{"id": "n-external", "name": "external", "project_id": "p-admin", "router:external": true}},

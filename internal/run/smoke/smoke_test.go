@@ -156,22 +156,27 @@ func TestFailures(t *testing.T) {
 		asked   string // the request, without the server; empty: none
 	}{
 		"no pod of Glance": {
-			"POST /image/", page, []string{"image failed"}, "image",
+			"POST /image/", page,
+			[]string{"image failed"},
+			"image",
 			"No pod of the service answers, or it cannot work: it may not reach Keystone, its database or its queue.", "POST /image/v2/images: HTTP 503",
 		},
 		"a fault of Neutron": {
 			"POST /network/v2.0/networks", says(http.StatusInternalServerError, openstacktest.Entry{"NeutronError": openstacktest.Entry{"message": "An unknown exception occurred."}}),
-			[]string{"network failed", "server skipped", "console skipped", "floating-ip skipped", "attachment skipped"}, "network",
+			[]string{"network failed", "server skipped", "console skipped", "floating-ip skipped", "attachment skipped"},
+			"network",
 			"The service has an error of its own, which is in its log. It says: An unknown exception occurred.", "POST /network/v2.0/networks: HTTP 500, request req-1",
 		},
 		"a quota": {
 			"POST /block-storage/", says(http.StatusForbidden, openstacktest.Entry{"forbidden": openstacktest.Entry{"message": "VolumeLimitExceeded"}}),
-			[]string{"volume failed", "attachment skipped"}, "volume",
+			[]string{"volume failed", "attachment skipped"},
+			"volume",
 			"The service does not permit it: a rule, or a quota. It says: VolumeLimitExceeded.", "POST /block-storage/volumes: HTTP 403, request req-1",
 		},
 		"a server in state ERROR": {
 			"GET /compute/servers/", says(http.StatusOK, openstacktest.Entry{"server": openstacktest.Entry{"status": "ERROR", "fault": openstacktest.Entry{"message": "No valid host was found."}}}),
-			[]string{"server failed", "console skipped", "floating-ip skipped", "attachment skipped"}, "server",
+			[]string{"server failed", "console skipped", "floating-ip skipped", "attachment skipped"},
+			"server",
 			"The server is in state ERROR: No valid host was found.", "",
 		},
 		"another image": {
@@ -181,19 +186,25 @@ func TestFailures(t *testing.T) {
 			"GET /key-manager/v1/secrets/", says(http.StatusOK, openstacktest.Entry{}), []string{"secret failed"}, "secret", "Barbican returns another secret than it got.", "",
 		},
 		"a token that is refused": {
-			"POST /orchestration/", says(http.StatusUnauthorized, nil), []string{"stack failed"}, "stack",
+			"POST /orchestration/", says(http.StatusUnauthorized, nil),
+			[]string{"stack failed"},
+			"stack",
 			"The service does not accept a token of Keystone.", "POST /orchestration/stacks: HTTP 401, request req-1",
 		},
 		"a stack that fails": {
 			"GET /orchestration/stacks/", says(http.StatusOK, openstacktest.Entry{"stack": openstacktest.Entry{"stack_status": "CREATE_FAILED", "stack_status_reason": "no engine"}}),
-			[]string{"stack failed"}, "stack", "The stack is in state CREATE_FAILED: no engine.", "",
+			[]string{"stack failed"},
+			"stack", "The stack is in state CREATE_FAILED: no engine.", "",
 		},
 		"a dashboard without its page": {
-			"GET /page/", says(http.StatusInternalServerError, nil), []string{"dashboard failed"}, "dashboard",
+			"GET /page/", says(http.StatusInternalServerError, nil),
+			[]string{"dashboard failed"},
+			"dashboard",
 			"The service has an error of its own, which is in its log.", "GET /login/: HTTP 500, request req-1",
 		},
 		"no login": {
-			"POST /v3/auth/tokens", page, []string{"token failed", "image skipped", "network skipped", "server skipped", "console skipped", "floating-ip skipped", "volume skipped", "attachment skipped", "secret skipped", "stack skipped"},
+			"POST /v3/auth/tokens", page,
+			[]string{"token failed", "image skipped", "network skipped", "server skipped", "console skipped", "floating-ip skipped", "volume skipped", "attachment skipped", "secret skipped", "stack skipped"},
 			"token", "No pod of the service answers", "POST /v3/auth/tokens: HTTP 503",
 		},
 	} {
