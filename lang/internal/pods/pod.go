@@ -13,7 +13,6 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/blocks"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
-	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/schema"
 )
 
@@ -65,7 +64,7 @@ func exitCodes(b *source.Block, e *eval.Env) []int {
 	if !eval.IsSet(e, b, name) {
 		return nil
 	}
-	if v, _ := e.Value(b.Attributes[name].Expr).Unmark(); v.IsKnown() && values.IsList(v) && v.LengthInt() == 0 {
+	if v, _ := e.Value(b.Attributes[name].Expr).Unmark(); v.CanIterateElements() && v.LengthInt() == 0 {
 		eval.Unsuitable(e, b, name, "It is empty. Leave it out, so that the job is tried again after each failure.")
 	}
 	var out []int
