@@ -11,8 +11,9 @@ type Job struct {
 	// a mounted secret rotated. With "upgrade" it does not run with the first image of the service,
 	// and with "rotation" not with the first keys.
 	Runs     string
-	Attempts int // number of retries before the job fails
-	Timeout  int // seconds; 0: no limit
+	Attempts int   // number of retries before the job fails
+	Fatal    []int // exit codes with which the job fails at once, in order
+	Timeout  int   // seconds; 0: no limit
 	// Nodes is the role whose nodes the job gets as a list; empty: all nodes, nil: no list.
 	Nodes *string
 	Pod   Pod

@@ -168,20 +168,12 @@ const router = `
   }
 `
 
-// oneAttempt makes a check that fails fail at once. By default it is tried for ten minutes.
-const oneAttempt = `
-  job "upgrade-check" {
-    attempts = 0
-  }
-`
-
 // declare declares the next release. kolla refuses it without the option, and names the releases between
 // and the data of RabbitMQ.
 func (u *upgrade) declare(t *testing.T, c *cloud) {
 	c.edit(t, `release  = "`+first+`"`, `release  = "`+next+`"`)
 	c.edit(t, "service \"nova\" {\n", "service \"nova\" {\n"+fmt.Sprintf(workaround, "nova.conf"))
 	c.edit(t, "service \"nova-compute\" {\n", "service \"nova-compute\" {\n"+fmt.Sprintf(workaround, "nova-compute.conf"))
-	c.edit(t, "service \"placement\" {\n", "service \"placement\" {\n"+oneAttempt)
 	refused := c.kolla(t, 1, "plan")
 	wantSaid(t, "plan", refused.out, "OpenStack cannot go from 2025.1 to 2026.2 in one step", "RabbitMQ 4.3 does not start with the data of 4.0", insisting)
 	plan := c.kolla(t, 0, "plan", insisting)
@@ -206,7 +198,7 @@ func (u *upgrade) stops(t *testing.T, c *cloud) {
 	before := c.condition(t)
 	stopped := c.kolla(t, 1, "apply", "-auto-approve", insisting, "-until=checks", "-timeout=20m")
 	t.Log(stopped.out)
-	wantSaid(t, "apply", stopped.out, "placement-upgrade-check")
+	wantSaid(t, "apply", stopped.out, "placement-upgrade-check", "PodFailurePolicy", "exited with code 2: Failure: Missing Root Provider IDs")
 	if after := c.condition(t); after != before {
 		t.Errorf("a check failed, and the cloud was\n%s\nand is\n%s", before, after)
 	}

@@ -114,9 +114,10 @@ definition "barbican" {
   }
 
   job "upgrade-check" {
-    from    = "database"
-    when    = "check"
-    command = concat(local.check, ["barbican-status"])
+    from             = "database"
+    when             = "check"
+    command          = concat(local.check, ["barbican-status"])
+    fatal_exit_codes = [2]
   }
 
   job "db-sync" {

@@ -41,9 +41,9 @@ locals {
   # whose packets nobody answers.
   connected = ["sh", "-ec", file("${path.module}/connected.sh"), "connected"]
 
-  # With a program and its arguments: the command of a job that checks an upgrade. Code 1 means warnings,
-  # which are in the log.
-  check = ["sh", "-c", "\"$@\" upgrade check || [ $? -eq 1 ]", "check"]
+  # With a program and its arguments: the command of a job that checks an upgrade. Code 2 means that the
+  # databases are not ready, and no other attempt will find them so.
+  check = ["python3", "-c", file("${path.module}/check.py")]
 
   # [database] beside the connection.
   database = {
