@@ -125,6 +125,7 @@ var WorkloadType = &BlockType{
 		leaveType,
 		backupType,
 		dataVersionType,
+		metricsType,
 		startupProbeType,
 		readyProbeType,
 		liveProbeType,

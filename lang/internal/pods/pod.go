@@ -188,6 +188,7 @@ func Workload(s *Service, b *source.Block) configs.Workload {
 	w.Backup = backup(s, b, &w)
 	w.Follows = eval.List(e, b, "follows")
 	w.DataVersion = dataVersion(s, b, &w)
+	w.Metrics = metrics(s, b, &w)
 	if w.Kind == "Deployment" && w.Update == "on-delete" {
 		s.Env.Report.Error(b.AttributeRange("update"), "Unsuitable value for \"update\"", "The pods of a Deployment are always replaced; on-delete is for a StatefulSet or DaemonSet.")
 	}

@@ -59,6 +59,9 @@ locals {
   # As sh -c, runs a command that may open many files. A container may start with 1024.
   many_files = "ulimit -S -n 65535 2> /dev/null || ulimit -S -n \"$(ulimit -H -n)\"; exec \"$@\""
 
+  # As sh -ec, runs an exporter for the member with the number of its own pod.
+  exporter = ["sh", "-ec", file("${path.module}/exporter.sh"), "exporter"]
+
   # [database] of jobs that change tables, over the above: a statement may take hours.
   database_unlimited = { connection_parameters = null }
 
