@@ -196,7 +196,7 @@ func (c *cloud) kolla(t *testing.T, want int, args ...string) result {
 	return r
 }
 
-// killed runs kolla, and kills it as soon as it has printed something that matches.
+// killed runs kolla, and kills it as soon as it has printed something that matches, unless it ends just then.
 func (c *cloud) killed(t *testing.T, match string, args ...string) {
 	t.Helper()
 	printed := regexp.MustCompile(match)
@@ -214,6 +214,9 @@ func (c *cloud) killed(t *testing.T, match string, args ...string) {
 	for !printed.MatchString(out.String()) {
 		select {
 		case <-ended:
+			if printed.MatchString(out.String()) {
+				return
+			}
 			t.Fatalf("kolla %s: it ended before it printed %s\n%s", strings.Join(args, " "), match, out.String())
 		case <-time.After(100 * time.Millisecond):
 		}

@@ -221,7 +221,7 @@ func (c *cloud) force(t *testing.T, way string) {
 func (u *upgrade) checks(t *testing.T, c *cloud) {
 	c.kubectl(t, "exec", "deployment/placement-api", "--", "placement-manage", "db", "online_data_migrations")
 	before := c.condition(t)
-	u.stage(t, c, "checks", `upgrade-check-\w+: (created|completed)`, "apply", "-auto-approve", insisting, "-until=checks", "-timeout=20m")
+	u.stage(t, c, "checks", `upgrade-check-\w+: (created|replac|completed)`, "apply", "-auto-approve", insisting, "-until=checks", "-timeout=20m")
 	if after := c.condition(t); after != before {
 		t.Errorf("the stage checks changed the cloud; it was\n%s\nand is\n%s", before, after)
 	}
