@@ -156,7 +156,7 @@ func (r *renderer) common() common {
 	c.secrets, diags = secret.Resolve(r.cloud, r.config, secret.Facts{
 		Revision: r.facts.Revision, Ours: r.facts.Ours, Values: r.facts.Values,
 		Former: r.facts.Former, Given: r.facts.Given, Now: r.facts.Now,
-		Age: r.facts.Age, Rotate: r.facts.Rotate,
+		Age: r.facts.Age, Rotate: r.facts.Rotate, Ran: r.facts.Ran,
 	})
 	r.report(diags)
 	return c

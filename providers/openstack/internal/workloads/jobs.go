@@ -106,13 +106,7 @@ func failsAtOnce(job configs.Job) *batchv1.PodFailurePolicyApplyConfiguration {
 // rotations returns the revisions of the rotated keys that a job mounts. It is empty if none were
 // rotated.
 func rotations(in Input, job runs.Job) []string {
-	var out []string
-	for _, m := range job.Decl.Pod.Mounts {
-		if s := in.Pods.Secrets.Get(m.Service, m.Secret); s.Rotated() {
-			out = append(out, m.Secret, s.Revision)
-		}
-	}
-	return out
+	return runs.AfterRotations(job.Decl, func(m configs.SecretMount) string { return in.Pods.Secrets.Get(m.Service, m.Secret).Revision })
 }
 
 // registration returns what a Job registers on servers. It is nil if the Job registers nothing, and if the
