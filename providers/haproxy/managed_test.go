@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -51,19 +52,45 @@ func TestManaged(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("serves metrics", func(t *testing.T) {
+		url := fmt.Sprintf("http://127.0.0.1:%d/", c.metrics)
+		status, text := get(t, url+"metrics")
+		if want := `haproxy_backend_http_responses_total{proxy="web.ui",code="2xx"} `; status != http.StatusOK || !strings.Contains(text, want) {
+			t.Errorf("got %d, want the metric %s:\n%s", status, want, text)
+		}
+		if status, text := get(t, url); status != http.StatusNotFound {
+			t.Errorf("beside the metrics: %d\n%s", status, text)
+		}
+	})
 	t.Run("takes a renewed certificate", func(t *testing.T) { c.renewed(t, ca) })
 }
 
 // managed is a HAProxy as in a pod.
 type managed struct {
 	secureCloud
-	dir string
+	dir     string
+	metrics int // port
+}
+
+// get returns the status and the body of an answer.
+func get(t *testing.T, url string) (status int, text string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
 }
 
 func startManaged(t *testing.T, values map[string][]byte) *managed {
 	t.Helper()
 	program := findHAProxy(t)
-	c := &managed{secureCloud{ports: map[string]int{"443": freePort(t, "127.0.0.1"), "5100": freePort(t, "127.0.0.1"), "80": freePort(t, "127.0.0.1")}}, shortDir(t)}
+	c := &managed{secureCloud{ports: map[string]int{"443": freePort(t, "127.0.0.1"), "5100": freePort(t, "127.0.0.1"), "80": freePort(t, "127.0.0.1")}}, shortDir(t), freePort(t, "127.0.0.1")}
 	c.roots = x509.NewCertPool()
 	c.roots.AppendCertsFromPEM(values[configs.KeyCA])
 	c.put(t, values[configs.KeyCertificate], values[configs.KeyKey])
@@ -78,6 +105,7 @@ func startManaged(t *testing.T, values map[string][]byte) *managed {
 	text = strings.NewReplacer(
 		haproxy.CertificateDir, c.dir, haproxy.MonitorSocket, c.file("monitor.sock"), haproxy.AdminSocket, c.file("admin.sock"),
 		"parse-resolv-conf", "nameserver test "+startDNS(t, "page-public.openstack.svc.cluster.test."),
+		`}:9452"`, fmt.Sprintf(`}:%d"`, c.metrics),
 		`:8080"`, fmt.Sprintf(`:%d"`, startService(t)),
 	).Replace(text)
 	if err := os.WriteFile(c.file("haproxy.cfg"), []byte(text), 0o600); err != nil {
@@ -95,7 +123,7 @@ func (c *managed) start(t *testing.T, cmd *exec.Cmd) *bytes.Buffer {
 	t.Helper()
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
-	cmd.Env = append(os.Environ(), haproxy.DomainVariable+"=cluster.test")
+	cmd.Env = append(os.Environ(), haproxy.DomainVariable+"=cluster.test", haproxy.AddressVariable+"=127.0.0.1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

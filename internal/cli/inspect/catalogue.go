@@ -3,6 +3,8 @@ package inspect
 import (
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,10 +23,14 @@ func Catalogue(s command.Streams) *cli.Command {
 		ArgsUsage: "[NAME]",
 		Description: `
 With a name it prints the definition block of the service. Copy it into a configuration to
-change what overrides cannot change, or write one that starts from it: from = "NAME".`,
+change what overrides cannot change, or write one that starts from it: from = "NAME". Files
+that a definition reads are printed by their names: kolla catalogue prometheus/alerts.yaml.`,
 		Action: func(c *cli.Context) error {
 			if err := command.AtMost(c, 1); err != nil {
 				return err
+			}
+			if name := c.Args().First(); strings.Contains(name, "/") {
+				return showFile(s.Out, name)
 			}
 			definitions, diags := catalogue.Describe(openstack.Catalogue())
 			if diags.HasErrors() {
@@ -36,6 +42,16 @@ change what overrides cannot change, or write one that starts from it: from = "N
 			return tables.Catalogue(s.Out, definitions)
 		},
 	}
+}
+
+// showFile prints a file that a definition reads.
+func showFile(out io.Writer, name string) error {
+	text, err := fs.ReadFile(openstack.Catalogue(), name)
+	if err != nil {
+		return failure.New(fmt.Sprintf("No file %q in the catalogue", name), "`kolla catalogue "+strings.SplitN(name, "/", 2)[0]+"` shows which files the definition reads.")
+	}
+	_, err = out.Write(text)
+	return err
 }
 
 func showDefinition(out io.Writer, name string, definitions []catalogue.Definition) error {

@@ -1,6 +1,10 @@
 # HAProxy in the cluster: an API, and a port without HTTP.
 cloud "managed" {
   release = "2025.1"
+
+  metrics {
+    mode = "services"
+  }
 }
 
 role "edge" {

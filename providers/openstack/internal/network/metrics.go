@@ -66,9 +66,12 @@ func discovery(name string, selector map[string]string, w configs.Workload, p co
 }
 
 // monitor returns the PodMonitor of some pods. The job of the metrics is the workload, as with the
-// Prometheus of the catalogue.
+// Prometheus of the catalogue. They also get the name of the node.
 func monitor(s object.Service, name string, selector map[string]string, w configs.Workload, p configs.Port) podMonitor {
-	relabel := []any{map[string]any{"targetLabel": "job", "replacement": s.Workload(w)}}
+	relabel := []any{
+		map[string]any{"targetLabel": "job", "replacement": s.Workload(w)},
+		map[string]any{"targetLabel": "node", "sourceLabels": []any{"__meta_kubernetes_pod_node_name"}},
+	}
 	return podMonitor{
 		*metav1.TypeMeta().WithAPIVersion(podMonitors.GroupVersion().String()).WithKind(podMonitors.Kind),
 		metav1.ObjectMeta().WithName(name).WithLabels(s.Cloud.Decl.Metrics.Labels),
