@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/internal/dev/tempest"
+	"kolla.openstack.org/kolla/internal/run/tempest"
 )
 
 // outside is the file system of the machines outside, with Debian's packages of Tempest. `make images` makes
