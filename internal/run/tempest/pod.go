@@ -42,8 +42,8 @@ if [ -n "$TEMPEST_REGEX" ]; then
   set -- "$@" --regex "$TEMPEST_REGEX"
 else
   tempest run --config-file tempest.conf --list-tests > all
-  printf '%s' "$TEMPEST_REQUIRED" > ids
-  grep -Ff ids all > required
+  printf '%s' "$TEMPEST_REQUIRED" > names
+  grep -Ff names all > required
   set -- "$@" --load-list required
 fi
 tempest run "$@" > output 2>&1 || true
@@ -56,10 +56,11 @@ fi
 
 // Pod returns a pod that runs chosen tests, from an image with Tempest.
 func Pod(base probe.Base, c Cloud, choice Choice) probe.Pod {
-	var ids, skip []string
-	for _, id := range slices.Sorted(maps.Keys(Required())) {
-		ids = append(ids, "[id-"+id)
+	var required, skip []string
+	for id, name := range Required() {
+		required = append(required, name+"[id-"+id) // as the full names of tests begin
 	}
+	slices.Sort(required)
 	for _, name := range slices.Sorted(maps.Keys(choice.Without)) {
 		skip = append(skip, "^"+strings.NewReplacer(".", `\.`, "(", `\(`, ")", `\)`).Replace(name))
 	}
@@ -77,7 +78,7 @@ func Pod(base probe.Base, c Cloud, choice Choice) probe.Pod {
 		{Name: "HOME", Value: folder},
 		{Name: "TEMPEST_CONF", Value: conf},
 		{Name: "TEMPEST_SKIP", Value: strings.Join(skip, "\n")},
-		{Name: "TEMPEST_REQUIRED", Value: strings.Join(ids, "\n")},
+		{Name: "TEMPEST_REQUIRED", Value: strings.Join(required, "\n")},
 		{Name: "TEMPEST_REGEX", Value: choice.Regex},
 		{Name: "TEMPEST_CONCURRENCY", Value: strconv.Itoa(cmp.Or(choice.AtOnce, 2))},
 	}
