@@ -131,7 +131,7 @@ test-nodes: devcluster images
 
 test-cloud: build images
 	@$(MAKE) --no-print-directory image IMAGE_TARGETS=linux/$$(go env GOARCH)
-	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run "TestCloud|TestVIP|TestValkey|TestHelm|TestOperator" ./internal/dev/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run "TestCloud|TestMetrics|TestVIP|TestValkey|TestHelm|TestOperator" ./internal/dev/realcloud
 
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 110m -run "TestServices|TestOVNCluster|TestShapes|TestBackup|TestRestore" ./internal/dev/realcloud

@@ -70,6 +70,8 @@ type Facts struct {
 	Age func(namespace, name string) secrets.Age
 	// Rotate reports whether the operator asks for new values of a Secret; nil: of none.
 	Rotate func(address addrs.Object) bool
+	// Ran reports whether a Job has succeeded, also if it was deleted since; nil without a cluster to ask.
+	Ran func(job addrs.Object) bool
 	// Now is the time at which the plan is made.
 	Now time.Time
 	// Past: the configuration has been replaced by another one. It is only compared, so it may

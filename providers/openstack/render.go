@@ -156,7 +156,7 @@ func (r *renderer) common() common {
 	c.secrets, diags = secret.Resolve(r.cloud, r.config, secret.Facts{
 		Revision: r.facts.Revision, Ours: r.facts.Ours, Values: r.facts.Values,
 		Former: r.facts.Former, Given: r.facts.Given, Now: r.facts.Now,
-		Age: r.facts.Age, Rotate: r.facts.Rotate,
+		Age: r.facts.Age, Rotate: r.facts.Rotate, Ran: r.facts.Ran,
 	})
 	r.report(diags)
 	return c
@@ -241,6 +241,7 @@ func (r *renderer) service(c common, s object.Service, jobs runs.Jobs) {
 	inside, outside, diags := network.Services(s, r.config.Exposure(s.Decl.Exposure))
 	base = append(base, add(inside, diags)...)
 	add(outside, nil)
+	add(network.Metrics(s), nil)
 	if s.Decl.NetworkPolicy && len(s.Decl.Workloads)+len(jobs.Before)+len(jobs.After) > 0 {
 		base = append(base, add([]providers.Object{network.Policy(c.network, s)}, nil)...)
 	}

@@ -108,3 +108,60 @@ func TestRotationIsPlanned(t *testing.T) {
 		}
 	}
 }
+
+// TestRotationWaitsForItsJob checks that keys rotate only after the job of their last rotation has succeeded: a rotation
+// on request is an error, and one by age is put off.
+func TestRotationWaitsForItsJob(t *testing.T) {
+	config := loadKeyed(t, `secret "credential" { rotate = 30 }`)
+	for name, test := range map[string]struct {
+		revision string // of all keys
+		ran      bool
+		asked    string // for keys that are young
+		renewed  string // the reason to rotate the keys of credentials
+		want     string // the diagnostic
+	}{
+		"first rotation by age":   {"r", false, "", "they are 31 days old", ""},
+		"first rotation":          {"r", false, "keystone-credential", "requested with -rotate", ""},
+		"after success, by age":   {"r.1", true, "", "they are 31 days old", ""},
+		"after success":           {"r.1", true, "keystone-credential", "requested with -rotate", ""},
+		"after failure":           {"r.1", false, "keystone-credential", "", "A rotation that is not possible now; -rotate=service.keystone/Secret/keystone-credential: service.keystone/Job/keystone-credential-migrate-"},
+		"after failure, by age":   {"r.1", false, "", "", `Keys are not rotated yet; The keys of secret "credential" should be rotated: they are 31 days old.`},
+		"keys without a job":      {"r.1", false, "keystone-fernet", "", ""},
+		"keys of another service": {"r.1", false, "barbican-kek", "", "A rotation that is not possible now; -rotate=service.barbican/Secret/barbican-kek: service.barbican/Job/barbican-rewrap-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := facts()
+			f.Now = time.Now()
+			f.Values = func(string, string) map[string][]byte { return map[string][]byte{"0": {}} }
+			f.Revision = func(addrs.Object, string, string, map[string]string) string { return test.revision }
+			age := 31
+			if test.asked != "" {
+				age = 29
+			}
+			f.Age = func(string, string) secrets.Age { return secrets.Age{Created: f.Now.AddDate(0, 0, -age)} }
+			f.Rotate = func(a addrs.Object) bool { return a.Name == test.asked }
+			var asked []string
+			f.Ran = func(job addrs.Object) bool {
+				asked = append(asked, job.String())
+				return test.ran
+			}
+			objects, diags := rendered(config, f)
+			if test.want == "" && len(diags) > 0 || test.want != "" && !strings.Contains(diags.Error(), test.want) || len(diags) > 1 {
+				t.Errorf("got %v, want %q", diags, test.want)
+			}
+			if diags.HasErrors() {
+				return
+			}
+			credentials := find(t, objects, "Secret/keystone-credential")
+			if got := credentials.RenewalReason(); got != test.renewed {
+				t.Errorf("the keys rotate because of %q, want %q", got, test.renewed)
+			}
+			// The job that was looked for is the one of the keys as they are.
+			if test.renewed == "" && len(asked) > 0 {
+				if now := find(t, objects, "Job/keystone-credential-migrate").Address.String(); now != asked[0] {
+					t.Errorf("looked for %s, and the last job is %s", asked[0], now)
+				}
+			}
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -43,6 +44,7 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 		Given:  source.given,
 		Age:    func(namespace, name string) secrets.Age { return ageOf(snapshot, namespace, name) },
 		Rotate: func(address addrs.Object) bool { return slices.Contains(r.Rotate, address.String()) },
+		Ran:    func(job addrs.Object) bool { return ran(ctx, snapshot, config, st, job) },
 		Now:    time.Now(),
 		Namespaced: func(kind schema.GroupVersionKind) (bool, bool) {
 			namespaced, err := cluster.client.Namespaced(ctx, kind)
@@ -56,6 +58,30 @@ func factsOf(ctx context.Context, cluster *Cluster, source *Source, config *conf
 		},
 		List: func(scope providers.Scope) ([]*unstructured.Unstructured, error) { return list(ctx, snapshot, scope) },
 	}
+}
+
+// ran reports whether a Job has succeeded. The state knows it, unless the apply that waited for the Job was killed, or
+// the state was lost.
+func ran(ctx context.Context, snapshot *providers.Snapshot, config *configs.Config, st *state.State, job addrs.Object) bool {
+	for i := range st.Objects {
+		a, err := addrs.ParseObject(st.Objects[i].Address)
+		if err == nil && st.Objects[i].Ready && addrs.ApplyMoves(config.Moves, a) == job {
+			return true
+		}
+	}
+	jobs := providers.Scope{GVK: kinds.Job.WithVersion("v1"), Namespace: config.Cloud.Namespace}
+	if !listed(ctx, snapshot, jobs) {
+		return false
+	}
+	live := snapshot.Get(providers.Ref{GVK: jobs.GVK, Namespace: jobs.Namespace, Name: job.Name})
+	if live == nil {
+		return false
+	}
+	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		condition, _ := c.(map[string]any)
+		return condition["type"] == string(batchv1.JobComplete) && condition["status"] == "True"
+	})
 }
 
 // ageOf returns the age of the keys of a live Secret.

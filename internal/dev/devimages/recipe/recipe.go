@@ -154,6 +154,8 @@ func Layers() []Layer {
 			Parent:   "base",
 			Packages: []string{"openvswitch-switch", "ovn-central", "ovn-host"},
 		},
+		{Name: "prometheus", Parent: "base", Packages: []string{"prometheus"}},
+		{Name: "prometheus-mysqld-exporter", Parent: "base", Packages: []string{"prometheus-mysqld-exporter"}},
 		{Name: "rabbitmq", Parent: "base", Packages: []string{"rabbitmq-server"}},
 		{Name: "valkey", Parent: "base", Packages: []string{"valkey-sentinel", "valkey-server", "valkey-tools"}},
 	}
@@ -241,6 +243,8 @@ func Images() []Image {
 		service("ovn-sb-db-relay", "ovn", ""),
 		service("ovn-sb-db-server", "ovn", ""),
 		openstack("placement-api", "placement", ""),
+		service("prometheus-mysqld-exporter", "prometheus-mysqld-exporter", "prometheus"),
+		service("prometheus-server", "prometheus", "prometheus"),
 		service("rabbitmq", "rabbitmq", "rabbitmq"),
 		service("valkey-sentinel", "valkey", "valkey"),
 		service("valkey-server", "valkey", "valkey"),

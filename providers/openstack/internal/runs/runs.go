@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+	"kolla.openstack.org/kolla/providers/secrets"
 )
 
 // Rotation is the value of Job.Runs of a job that runs after rotations of keys.
@@ -143,6 +144,18 @@ func Inputs(s object.Service, job Job) []string {
 		return []string{"once"}
 	}
 	return nil
+}
+
+// AfterRotations returns the inputs of a job with Runs Rotation: the revisions of the rotated keys that it
+// mounts. It is empty if none were rotated.
+func AfterRotations(job configs.Job, revision func(configs.SecretMount) string) []string {
+	var out []string
+	for _, m := range job.Pod.Mounts {
+		if now := revision(m); secrets.Rotations(now) > 0 {
+			out = append(out, m.Secret, now)
+		}
+	}
+	return out
 }
 
 // unless returns the jobs whose names do not occur among others.

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+	"kolla.openstack.org/kolla/providers/openstack/internal/runs"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
 
@@ -40,7 +43,58 @@ func (r *resolver) rotation(s *Secret) string {
 	s.rotated = age.Rotated
 	why, err := rotation.Due(age, r.set.facts.Now)
 	r.refuse(s, err, rotation.Requested)
-	return why
+	if why == "" || !r.stillUsed(s, why, rotation.Requested) {
+		return why
+	}
+	return ""
+}
+
+// stillUsed reports whether data may be encrypted with the oldest key still, because a job has not encrypted them
+// again after the last rotation. It refuses a rotation that the operator asks for. One by age is put off: an error
+// would also stop the apply that runs the job again.
+func (r *resolver) stillUsed(s *Secret, why string, asked bool) bool {
+	job, found := r.unfinished(s)
+	if !found {
+		return false
+	}
+	because := fmt.Sprintf("%s, which runs after each rotation, has not succeeded since the last one. Another rotation may drop a key that data still need.", job)
+	if asked {
+		r.error(s.decl.Range, "A rotation that is not possible now", fmt.Sprintf(
+			"-rotate=%s: %s Nothing was changed. Run kolla apply without this option, which runs the job again, and rotate the keys when it has succeeded.", s.Address, because))
+		return true
+	}
+	r.diags = append(r.diags, object.Warning(s.decl.Range, "Keys are not rotated yet", fmt.Sprintf(
+		"The keys of secret %q should be rotated: %s. But %s An apply runs the job again. The first plan after its success rotates the keys.", s.decl.Name, why, because)))
+	return true
+}
+
+// unfinished returns the Job that encrypts data again after the last rotation of a secret, if it has not succeeded.
+func (r *resolver) unfinished(s *Secret) (addrs.Object, bool) {
+	if r.set.facts.Ran == nil || secrets.Rotations(s.Revision) == 0 {
+		return addrs.Object{}, false
+	}
+	for i := range r.config.Services {
+		service := object.Service{Cloud: r.set.cloud, Decl: &r.config.Services[i]}
+		for _, job := range service.Decl.Jobs {
+			if job.Runs != runs.Rotation || !slices.ContainsFunc(job.Pod.Mounts, func(m configs.SecretMount) bool { return r.set.Get(m.Service, m.Secret) == s }) {
+				continue
+			}
+			last := service.Address("Job", object.Versioned(service.Dashed(service.Decl.Name, job.Name), nil, runs.AfterRotations(job, r.revision)...))
+			if !r.set.facts.Ran(last) {
+				return last, true
+			}
+		}
+	}
+	return addrs.Object{}, false
+}
+
+// revision returns the revision of the values that a generated secret has in the cluster.
+func (r *resolver) revision(m configs.SecretMount) string {
+	s := r.set.Get(m.Service, m.Secret)
+	if s.decl.Source != nil {
+		return ""
+	}
+	return r.set.facts.Revision(s.Address, r.set.cloud.Decl.Namespace, s.Address.Name, nil)
 }
 
 // refuse reports a rotation that the operator asks for and that is not possible.

@@ -24,6 +24,7 @@ type Facts struct {
 	Given    func(source *configs.SecretSource) (string, error)
 	Age      func(namespace, name string) secrets.Age
 	Rotate   func(address addrs.Object) bool
+	Ran      func(job addrs.Object) bool
 	Now      time.Time
 }
 
@@ -57,9 +58,6 @@ type Secret struct {
 
 // Lasting returns the part of the revision that rotations of keys keep; see secrets.Lasting.
 func (s *Secret) Lasting() string { return secrets.Lasting(s.Revision) }
-
-// Rotated reports whether the keys of the secret were rotated, or are rotated now.
-func (s *Secret) Rotated() bool { return secrets.Rotations(s.Revision) > 0 }
 
 // Get returns a secret. service is empty for a block outside of services.
 func (set *Set) Get(service, name string) *Secret { return set.secrets[id{service, name}] }
