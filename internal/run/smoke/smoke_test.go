@@ -72,7 +72,17 @@ func resultOf(t *testing.T, r *smoke.Report, name string) smoke.Result {
 
 // TestRun makes all checks in a cloud that works. Nothing is left behind, and nothing of others is touched.
 func TestRun(t *testing.T) {
-	o := openstacktest.Of(t, adminPassword)
+	for name, careless := range map[string]bool{"lists of a project": false, "lists of all projects": true} {
+		t.Run(name, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			o.Careless = careless
+			runs(t, o)
+		})
+	}
+}
+
+func runs(t *testing.T, o *openstacktest.Cloud) {
+	t.Helper()
 	report := run(t, cloudOf(o))
 	for _, result := range report.Results {
 		if result.Outcome != smoke.OK {
