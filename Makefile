@@ -154,7 +154,7 @@ TEMPEST_HOLD ?=
 TEMPEST_TIMEOUT ?= $(if $(TEMPEST_HOLD),0,$(if $(TEMPEST),6h,2h))
 
 test-tempest: build devcluster images ## run OpenStack's own tests on real nodes (as root); docs/tempest.md names the choices
-	go test -count=1 ./internal/dev/tempest
+	go test -count=1 ./internal/run/tempest
 	KOLLA_REAL=1 KOLLA_TEMPEST='$(TEMPEST)' KOLLA_TEMPEST_CONCURRENCY=$(TEMPEST_CONCURRENCY) KOLLA_TEMPEST_HOLD='$(TEMPEST_HOLD)' \
 	  KOLLA_TEMPEST_CLUSTER='$(abspath $(TEMPEST_CLUSTER))' go test -count=1 -v -timeout $(TEMPEST_TIMEOUT) -run TestTempest ./internal/dev/realcloud
 
@@ -207,7 +207,7 @@ vulnerabilities: ## look for known vulnerabilities in what bin/kolla is made of;
 	@internal/dev/tools/vulnerabilities
 
 golden: devcluster ## write golden files, the references and the notices anew
-	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/openstack/options ./providers/haproxy ./internal/present/drift ./internal/present/view ./internal/cli ./internal/cli/notices ./internal/dev/tempest -update
+	go test ./lang ./providers ./planner/plans ./state ./providers/openstack ./providers/openstack/options ./providers/haproxy ./internal/present/drift ./internal/present/view ./internal/cli ./internal/cli/notices ./internal/run/tempest -update
 
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
 	@for package in $$(go list $(PACKAGES)); do \

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/yaml"
 
@@ -151,6 +152,16 @@ func Administrator(w *command.Workspace) (url, password string, err error) {
 	}
 	password, err = passwordOf(w, keystone)
 	return a.url, password, err
+}
+
+// AdministratorsPassword returns the place of the password that [Administrator] reads.
+func AdministratorsPassword(config *configs.Config) corev1.SecretKeySelector {
+	keystone, err := chooseKeystone(config, nil)
+	if err != nil {
+		return corev1.SecretKeySelector{} // Administrator has reported it
+	}
+	at := adminPassword(keystone)
+	return corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: at.Object()}, Key: at.Key}
 }
 
 // access is what a client needs.

@@ -47,6 +47,11 @@ also looks for causes: daemons that Nova, Neutron and Cinder miss, users of serv
 password Keystone refuses, and workloads that are not ready. For the last of these, it
 needs the state. docs/check.md has an example, and a job for cron.
 
+-deep runs OpenStack's own tests, Tempest, in a pod of the cloud's namespace, from Kolla's
+image tempest. Its configuration follows from the declared services and their APIs, and
+contains no password. It leaves out tests that are known to fail, and lists them with the
+reasons. docs/check.md has more.
+
 Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left behind.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
 			&cli.StringSliceFlag{Name: "only", Usage: "only make the check with this `NAME`, and those that it needs; may be repeated, or have several names separated by commas"},
@@ -57,11 +62,19 @@ Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left 
 			&cli.DurationFlag{Name: "timeout", Value: podTimeout, Usage: "give each check, and cleaning up, up to `DURATION`"},
 			&cli.BoolFlag{Name: "clean", Usage: "only remove what checks of the cloud left behind, also that of checks that run"},
 			&cli.StringFlag{Name: "metrics", Usage: "also write metrics to `FILE`, for the textfile collector of node_exporter"},
+			&cli.BoolFlag{Name: "deep", Usage: "run OpenStack's own tests (Tempest) instead, in a pod of the cluster: hours"},
+			&cli.StringFlag{Name: "tests", Usage: "with -deep, run the tests whose names match `REGEX`, instead of those that the interop guideline requires"},
+			&cli.StringFlag{Name: "tempest-image", Usage: "with -deep, the `IMAGE` with Tempest, instead of Kolla's in the registry of the cloud"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c); err != nil {
 				return err
+			}
+			for _, name := range []string{"only", "skip", "clean", "metrics", "json"} {
+				if c.Bool("deep") && c.IsSet(name) {
+					return failure.New(fmt.Sprintf("-deep and -%s contradict each other", name), "-deep runs Tempest only. Choose its tests with -tests.")
+				}
 			}
 			checks, err := smoke.Select(namesIn(c, "only"), namesIn(c, "skip"))
 			if err != nil {
@@ -85,6 +98,9 @@ func runCheck(w *command.Workspace, checks []smoke.Check, metrics files.Output) 
 	w.Streams.MayWrite() // after Ctrl-C, kolla waits until all is removed
 	if w.Flags.Bool("clean") {
 		return cleanChecks(ctx, w, cloud)
+	}
+	if w.Flags.Bool("deep") {
+		return checkDeep(ctx, w, cloud)
 	}
 	quiet := w.Flags.Bool("json")
 	if !quiet {

@@ -27,6 +27,8 @@ type Cloud struct {
 	Breaks map[string]func(http.ResponseWriter, *http.Request)
 	// Catalogue are the types with an endpoint.
 	Catalogue []string
+	// Careless: lists have the things of all projects, whatever the query says.
+	Careless bool
 	// Trespass are the requests that changed things of other projects.
 	Trespass []string
 
@@ -395,6 +397,9 @@ func (o *Cloud) list(w http.ResponseWriter, r *http.Request, kind, project strin
 	for _, e := range o.Lists[kind] {
 		fits := true
 		for key, values := range query {
+			if o.Careless && (key == "project_id" || key == "owner") {
+				continue
+			}
 			if value, has := e[key]; has && fmt.Sprint(value) != values[0] {
 				fits = false
 			}

@@ -25,7 +25,7 @@ func TestCheck(t *testing.T) {
 	c.ceph(t)
 	take(t, c, []step{{"apply", appliesAll}})
 	c.haproxy(t)
-	steps := []step{{"resources", resourcesAreMade}, {"works", checkPasses}, {"killed", killedCheckIsCleaned}}
+	steps := []step{{"resources", resourcesAreMade}, {"works", checkPasses}, {"killed", killedCheckIsCleaned}, {"deep", tempestRunsInside}}
 	for _, b := range faults {
 		steps = append(steps, step{b.name, func(t *testing.T, c *cloud) { b.isFound(t, c) }})
 	}
@@ -189,6 +189,17 @@ func killedCheckIsCleaned(t *testing.T, c *cloud) {
 	})
 	if after := c.things(t); after != before {
 		t.Errorf("there was\n%s\nand after the killed check there is\n%s", before, after)
+	}
+}
+
+// tempestRunsInside runs a few tests of Tempest in a pod.
+func tempestRunsInside(t *testing.T, c *cloud) {
+	r := finish(t, c.checkCommand(t, "-deep", "-tests=tempest.api.identity.v3.test_tokens|tempest.api.image.v2.test_versions"))
+	if r.code != 0 || !strings.Contains(r.out, "| identity |") || !strings.Contains(r.out, "| images |") {
+		t.Errorf("exit code %d\n%s", r.code, r.out)
+	}
+	if left := c.probes(t); left != "" {
+		t.Errorf("left behind: %s", left)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
-	"kolla.openstack.org/kolla/internal/dev/tempest"
+	"kolla.openstack.org/kolla/internal/run/tempest"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 )
 
 // TestTempest runs OpenStack's own tests against a cloud with all services, as a machine outside. It
-// fails for each failure that internal/dev/tempest does not know, and prints the results by group.
+// fails for each failure that internal/run/tempest does not know, and prints the results by group.
 func TestTempest(t *testing.T) {
 	if running := os.Getenv(runningVariable); running != "" {
 		take(t, runningCloud(t, running), []step{{"tempest", testsPass}})

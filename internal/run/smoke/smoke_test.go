@@ -11,9 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"kolla.openstack.org/kolla/internal/base/redaction"
 	"kolla.openstack.org/kolla/internal/dev/openstacktest"
 	"kolla.openstack.org/kolla/internal/run/smoke"
+	"kolla.openstack.org/kolla/internal/run/tempest"
 )
 
 const adminPassword = "password-of-the-administrator"
@@ -69,7 +72,17 @@ func resultOf(t *testing.T, r *smoke.Report, name string) smoke.Result {
 
 // TestRun makes all checks in a cloud that works. Nothing is left behind, and nothing of others is touched.
 func TestRun(t *testing.T) {
-	o := openstacktest.Of(t, adminPassword)
+	for name, careless := range map[string]bool{"lists of a project": false, "lists of all projects": true} {
+		t.Run(name, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			o.Careless = careless
+			runs(t, o)
+		})
+	}
+}
+
+func runs(t *testing.T, o *openstacktest.Cloud) {
+	t.Helper()
 	report := run(t, cloudOf(o))
 	for _, result := range report.Results {
 		if result.Outcome != smoke.OK {
@@ -291,6 +304,37 @@ func TestCauses(t *testing.T) {
 	}
 	if causes := run(t, c, "token").Causes; causes != nil {
 		t.Errorf("without a failure there are causes: %q", causes)
+	}
+}
+
+// TestDescribe describes a cloud to Tempest: its declared services, and what their APIs say.
+func TestDescribe(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	answers := func(request string, body openstacktest.Entry) {
+		o.Breaks["GET "+request] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusOK, body) }
+	}
+	answers("/compute/os-hypervisors", openstacktest.Entry{"hypervisors": []openstacktest.Entry{{"state": "up"}, {"state": "down"}, {"state": "up"}}})
+	answers("/network/v2.0/extensions", openstacktest.Entry{"extensions": []openstacktest.Entry{{"alias": "router"}}})
+	answers("/block-storage/os-services", openstacktest.Entry{"services": []openstacktest.Entry{
+		{"binary": "cinder-volume", "host": "a@rbd", "state": "up"},
+		{"binary": "cinder-volume", "host": "b@nas"},
+		{"binary": "cinder-volume", "host": "b@rbd"},
+		{"binary": "cinder-backup", "host": "a", "state": "up"},
+	}})
+	c := cloudOf(o)
+	delete(c.Services, "orchestration")
+	got, err := smoke.Describe(t.Context(), c)
+	want := tempest.Cloud{
+		AuthURL: c.Keystone, Region: "RegionOne", Services: []string{"block-storage", "compute", "identity", "image", "key-manager", "network"},
+		Image: "i-small", OtherImage: "i-small", Flavor: "f-fits", LargerFlavor: "f-large", ExternalNetwork: "n-external",
+		Hypervisors: 2, Extensions: []string{"router"}, Backends: []string{"nas", "rbd"}, Backups: true,
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	o.Breaks["POST /v3/"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusServiceUnavailable, nil) }
+	if _, err := smoke.Describe(t.Context(), c); err == nil || !strings.Contains(err.Error(), "HTTP 503") {
+		t.Errorf("without Keystone: %v", err)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"kolla.openstack.org/kolla/internal/dev/golden"
-	"kolla.openstack.org/kolla/internal/dev/tempest"
+	"kolla.openstack.org/kolla/internal/run/tempest"
 )
 
 // full is a cloud with all that the catalogue has.

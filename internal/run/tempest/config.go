@@ -1,6 +1,7 @@
 // Package tempest runs Tempest, OpenStack's own tests, against a cloud: it makes the configuration, knows
 // which tests the interop guideline requires and which are known to fail, and reads and judges the
-// results. TestTempest in internal/dev/realcloud uses it on real nodes (`make test-tempest`).
+// results. `kolla check -deep` runs Tempest in a pod of the cluster ([Pod]), and TestTempest in
+// internal/dev/realcloud on a machine outside of real nodes (`make test-tempest`).
 package tempest
 
 import (
@@ -71,7 +72,7 @@ func (c Cloud) Config() string {
 		"identity":                     c.identity(),
 		"identity-feature-enabled":     {"security_compliance": flag(len(c.PasswordRules) > 0)},
 		"image":                        {"http_image": c.ImageURL, "http_qcow2_image": c.ImageURL, "build_timeout": patience},
-		"image-feature-enabled":        {"import_image": flag(len(c.ImportMethods) > 0)},
+		"image-feature-enabled":        {"import_image": flag(len(c.ImportMethods) > 0 && c.ImageURL != "")},
 		"image_signature_verification": {"enforced": "false", "certificate_validation": "false"}, // Nova's defaults
 		"key_manager":                  {"region": c.Region, "max_microversion": "latest"},
 		"network":                      {"public_network_id": c.ExternalNetwork, "build_timeout": patience},
@@ -102,11 +103,13 @@ func (c Cloud) Config() string {
 // Passwords returns variables of the environment from which Tempest reads the administrator's password.
 func Passwords(password string) []string {
 	var variables []string
-	for _, option := range []string{"AUTH__ADMIN_PASSWORD", "HEAT_PLUGIN__PASSWORD", "HEAT_PLUGIN__ADMIN_PASSWORD"} {
-		variables = append(variables, "OS_"+option+"="+password)
+	for _, name := range passwordVariables {
+		variables = append(variables, name+"="+password)
 	}
 	return variables
 }
+
+var passwordVariables = []string{"OS_AUTH__ADMIN_PASSWORD", "OS_HEAT_PLUGIN__PASSWORD", "OS_HEAT_PLUGIN__ADMIN_PASSWORD"}
 
 func flag(on bool) string { return strconv.FormatBool(on) }
 

@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/internal/dev/tempest"
+	"kolla.openstack.org/kolla/internal/run/probe"
+	"kolla.openstack.org/kolla/internal/run/tempest"
 )
 
 // outside is the file system of the machines outside, with Debian's packages of Tempest. `make images` makes
@@ -87,6 +88,30 @@ func TestPackages(t *testing.T) {
 		}
 		if n, want := len(all.Required()), len(tempest.Required()); n != want {
 			t.Errorf("Tempest lists %d of the required tests, want %d", n, want)
+		}
+	})
+	t.Run("pod", func(t *testing.T) {
+		pod := tempest.Pod(probe.Base{}, full, tempest.Choice{Regex: "test_versions.NetworksApiDiscovery|object_storage.test_account_quotas", AtOnce: 1, Without: known})
+		container := pod.Spec.Containers[0]
+		argv := []string{"env", "--chdir=/tmp"}
+		for _, variable := range container.Env {
+			if variable.ValueFrom == nil {
+				argv = append(argv, variable.Name+"="+variable.Value)
+			}
+			if variable.Name == "TEMPEST_REQUIRED" {
+				isRequired := func(full string) bool {
+					return slices.ContainsFunc(strings.Split(variable.Value, "\n"), func(name string) bool { return strings.Contains(full, name) })
+				}
+				chosen := slices.DeleteFunc(slices.Clone(all), func(full string) bool { return !isRequired(full) })
+				if diff := cmp.Diff(all.Required(), chosen); diff != "" {
+					t.Errorf("the pod chooses other required tests (-want +got):\n%s", diff)
+				}
+			}
+		}
+		out := inside(t, dir, append(argv, container.Command...)...)
+		results, err := tempest.Read(out)
+		if err != nil || len(results) != 3 || results[0].Status != tempest.Failed || results[1].Status != tempest.Skipped {
+			t.Errorf("%v, %v\n%s", err, results, out)
 		}
 	})
 	t.Run("results", func(t *testing.T) {

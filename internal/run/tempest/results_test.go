@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kolla.openstack.org/kolla/internal/dev/tempest"
+	"kolla.openstack.org/kolla/internal/run/tempest"
 )
 
 // printed is what Tempest prints of five tests, the last one of a class that cannot be cleaned up.
