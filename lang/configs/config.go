@@ -85,7 +85,10 @@ type Cloud struct {
 	// NetworkPolicy is the default of the services: only clients with a reason may connect to
 	// their pods.
 	NetworkPolicy bool
-	Range         hcl.Range
+	// Logging is how logs are collected: "node" or "sidecar"; empty: they are not. LogVolume is the size of the
+	// volume for log files in the mode sidecar.
+	Logging, LogVolume string
+	Range              hcl.Range
 	// ReleaseRange and TagRange are the places of Release and Tag.
 	ReleaseRange, TagRange hcl.Range
 }

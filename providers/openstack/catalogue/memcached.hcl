@@ -10,6 +10,7 @@ definition "memcached" {
 
   workload "server" {
     kind    = "StatefulSet"
+    logs    = "console"
     image   = "memcached"
     user    = 42457
     command = ["memcached", "-v", "-l", "0.0.0.0", "-p", tostring(port.memcache), "-U", "0", "-c", "5000", "-m", "256"]
