@@ -59,7 +59,7 @@ bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
 images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
 	cd internal/dev/devimages && go build -o ../../../bin/kolla-devimages .
 	bin/kolla-devimages build -out bin/images -binaries bin/node/images
-	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy keepalived kolla-toolbox tempest
+	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy keepalived kolla-toolbox rsyslog tempest
 
 # The release to which test-upgrade upgrades a cloud.
 NEXT := 2026.2

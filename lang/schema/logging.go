@@ -46,7 +46,7 @@ secret "logs" {}
 		{Name: "collector", Type: TypeLiteral, Default: "fluentd", Doc: "Name of the definition of the collector: fluentd, rsyslog, or [one of your own](../logging.md#a-collector-of-your-own). The value must be literal."},
 		{Name: "image", Type: TypeString, Form: forms.Plain, Doc: "Image of the collector, as `image` of a workload. By default it is Kolla's; rsyslog needs one, because Kolla has none."},
 		{Name: "buffer", Type: TypeString, Form: forms.Quantity, Doc: "Size on disk, for each collector and target, of the records that the target has not taken yet; by default 1Gi on a node and 256Mi in a pod. Once it is full, records are lost, and the collector counts them."},
-		{Name: "volume", Type: TypeLiteral, Default: "256Mi", Form: forms.Quantity, Doc: "Size of the volume for the log files of a pod. For the mode sidecar. The value must be literal."},
+		{Name: "volume", Type: TypeString, Default: "256Mi", Form: forms.Quantity, Doc: "Size of the volume for the log files of a pod. For the mode sidecar."},
 	},
 	Blocks: []*BlockType{loggingTargetType},
 }

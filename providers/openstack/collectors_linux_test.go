@@ -72,7 +72,7 @@ func (s *logStore) start(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Elastic-Product", "Elasticsearch") // which clients of Elasticsearch look for
 		if r.Method != http.MethodPost || r.URL.Path != "/_bulk" {
-			fmt.Fprintln(w, "{}") // the health
+			fmt.Fprintln(w, `{"version": {"number": "8.0.0", "build_flavor": "default"}, "tagline": "You Know, for Search"}`)
 			return
 		}
 		if err := s.take(r); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -32,7 +33,10 @@ func Logging(constant *eval.Env, root *source.Block) *source.Block {
 	if l == nil || eval.Literal(constant, l, "mode") == schema.LogsNowhere {
 		return root
 	}
-	eval.Literal(constant, l, "volume")
+	if taken := root.One("service", loggingName); taken != nil {
+		constant.Report.Error(taken.Header, "Unsuitable name of a service", "The block logging of the cloud, at %s, makes a service %q. Give this one another name.", diag.Position(l.Header), loggingName)
+		return root
+	}
 	s := &source.Block{
 		Type: schema.ServiceType, Label: loggingName, LabelRange: l.Header, Header: l.Header, Whole: l.Whole,
 		Attributes: map[string]*hclsyntax.Attribute{},
@@ -92,7 +96,7 @@ func targets(logging *source.Block) hclsyntax.Expression {
 // collects reports whether a declaration is that of the block logging.
 func (d *declaration) collects() bool {
 	l := loggingBlock(d.set.Root)
-	return l != nil && d.node.Block.Header == l.Header
+	return l != nil && d.node.Block.Header == l.Header && d.node.Module == d.set.Graph.Root
 }
 
 // checkTargets reports unsuitable arguments of targets, and a block logging without any.
@@ -101,6 +105,9 @@ func checkTargets(c *Set, e *eval.Env) {
 	all := logging.All("target")
 	if len(all) == 0 {
 		e.Report.Error(logging.Header, "Logging without a target", "It takes at least one block that says where the logs go:\n\n  target \"NAME\" {\n    url = \"https://logs.example.org:9200\"\n  }")
+	}
+	for _, name := range []string{"image", "buffer", "volume"} {
+		eval.String(e, logging, name)
 	}
 	for _, t := range all {
 		for _, name := range []string{"type", "url", "index", "username", "ca"} {

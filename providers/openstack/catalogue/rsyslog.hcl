@@ -43,7 +43,12 @@ definition "rsyslog" {
   config "kolla-logs-workloads.json" {
     path    = "/etc/rsyslog/workloads.json"
     format  = "raw"
-    content = jsonencode({ version = 1, nomatch = "", type = "string", table = local.table })
+    content = jsonencode({
+      version = 1
+      nomatch = ""
+      type    = "string"
+      table   = local.table
+    })
   }
 
   workload "node" {

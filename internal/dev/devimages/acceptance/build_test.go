@@ -57,6 +57,7 @@ func TestAcceptance(t *testing.T) {
 		"ovn":            ovn,
 		"placement":      placement,
 		"rabbitmq":       rabbitmq,
+		"rsyslog":        func(c container) { c.succeeds("rsyslogd", "-v") },
 		"valkey":         valkey,
 		"tempest":        func(c container) { c.succeeds("tempest", "--version") },
 	} {

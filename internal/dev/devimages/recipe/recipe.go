@@ -155,6 +155,7 @@ func Layers() []Layer {
 			Packages: []string{"openvswitch-switch", "ovn-central", "ovn-host"},
 		},
 		{Name: "rabbitmq", Parent: "base", Packages: []string{"rabbitmq-server"}},
+		{Name: "rsyslog", Parent: "base", Packages: []string{"rsyslog", "rsyslog-elasticsearch"}},
 		{Name: "valkey", Parent: "base", Packages: []string{"valkey-sentinel", "valkey-server", "valkey-tools"}},
 	}
 }
@@ -242,6 +243,7 @@ func Images() []Image {
 		service("ovn-sb-db-server", "ovn", ""),
 		openstack("placement-api", "placement", ""),
 		service("rabbitmq", "rabbitmq", "rabbitmq"),
+		service("rsyslog", "rsyslog", ""),
 		service("valkey-sentinel", "valkey", "valkey"),
 		service("valkey-server", "valkey", "valkey"),
 		service("tempest", "tempest", ""),

@@ -3,8 +3,9 @@ cloud "c" {
 
   logging {
     mode      = "pods"
-    collector = "colector"
+    collector = "collector"
     buffer    = "much"
+    volume    = "some"
 
     target "a" {
       type = "kafka"
@@ -21,6 +22,7 @@ cloud "c" {
 
 definition "collector" {
   input "targets" {}
+  input "buffer" {}
 
   workload "node" {
     kind  = "DaemonSet"

@@ -6,11 +6,18 @@ cloud "c" {
   release = "2025.1"
 
   logging {
-    mode   = var.mode
-    volume = "${var.mode}Mi"
+    mode      = var.mode
+    collector = "colector"
 
     target "a" {
       url = "http://a.example.org:9200"
     }
+  }
+}
+
+definition "collector" {
+  workload "node" {
+    kind  = "DaemonSet"
+    image = "registry.example.org/collector:1"
   }
 }

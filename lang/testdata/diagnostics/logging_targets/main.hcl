@@ -16,8 +16,3 @@ definition "collector" {
     image = "registry.example.org/collector:1"
   }
 }
-
-service "logging" {
-  definition = "collector"
-  targets    = {}
-}
