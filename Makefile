@@ -110,6 +110,7 @@ not-run: ## list the tests that make test could not run, and why
 
 test-smoke: build images ## start servers on real nodes, and remove them again (as root)
 	PATH="$(CURDIR)/internal/dev/devimages/programs:$$PATH" go test -count=1 ./providers/haproxy ./providers/keepalived
+	PATH="$(CURDIR)/internal/dev/devimages/programs:$$PATH" go test -count=1 -run TestCollectors ./providers/openstack
 	KOLLA_REAL=1 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/dev/realcloud
 
 IMAGES_TEST := KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 60m ./acceptance
@@ -131,13 +132,16 @@ test-nodes: devcluster images
 
 test-cloud: build images
 	@$(MAKE) --no-print-directory image IMAGE_TARGETS=linux/$$(go env GOARCH)
-	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run "TestCloud|TestVIP|TestValkey|TestHelm|TestOperator" ./internal/dev/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run "TestCloud|TestMetrics|TestVIP|TestValkey|TestHelm|TestOperator" ./internal/dev/realcloud
 
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 110m -run "TestServices|TestOVNCluster|TestShapes|TestBackup|TestRestore" ./internal/dev/realcloud
 
 test-state: build devcluster images ## break services that keep state on real nodes, while clients write (as root)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestState ./internal/dev/realcloud
+
+test-check: build devcluster images ## break a cloud in five ways on real nodes, and see what kolla check says (as root)
+	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run TestCheck ./internal/dev/realcloud
 
 test-upgrade: build devcluster images images-next ## upgrade a cloud with servers to a later release, on real nodes (as root)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestUpgrade ./internal/dev/realcloud
@@ -167,7 +171,7 @@ test-others: build devcluster images
 	cd internal/dev/monitoring && go test -count=1 -timeout 40m ./...
 
 test-all: export KOLLA_TEST_LONG = 1
-test-all: test test-others test-real test-tempest test-race soak release-check ## run everything, as before a release (as root, hours)
+test-all: test test-others test-real test-check test-tempest test-race soak release-check ## run everything, as before a release (as root, hours)
 
 # Packages whose code runs in several goroutines, one at a time: the race detector takes
 # several times the memory and the time. TestReadBombs bounds memory.
@@ -271,4 +275,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin dist .demo .demo-real
 
-.PHONY: help build devcluster devnode images images-next demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-state test-members test-upgrade test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release generate image release-check clean
+.PHONY: help build devcluster devnode images images-next demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-state test-check test-members test-upgrade test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release generate image release-check clean

@@ -40,7 +40,11 @@ func addCloud(a *assembly, clouds []*source.Block) {
 		return
 	}
 	b, root := clouds[0], a.graph.Root
-	a.graph.Add(&graph.Node{ID: "cloud", Module: root, Root: "cloud", At: b.Header, Needs: a.graph.Reach(root).AttributeEdges(b), Evaluate: func(f *graph.Frame) cty.Value {
+	needs := a.graph.Reach(root).AttributeEdges(b)
+	for _, m := range b.All("metrics") {
+		needs = append(needs, a.graph.Reach(root).BlockEdges(m)...)
+	}
+	a.graph.Add(&graph.Node{ID: "cloud", Module: root, Root: "cloud", At: b.Header, Needs: needs, Evaluate: func(f *graph.Frame) cty.Value {
 		var value cty.Value
 		a.config.Cloud, value = blocks.Cloud(f.Env(), b)
 		a.graph.Global.Singles["cloud"] = value

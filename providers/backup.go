@@ -24,6 +24,20 @@ type Backup struct {
 	Mismatch string `json:"mismatch,omitempty"`
 }
 
+// The label of the pods of a CronJob that runs kolla backup, as in examples/backup.
+const (
+	backupLabel = "app.kubernetes.io/name"
+	backupValue = "kolla-backup"
+)
+
+// BacksUp reports whether a CronJob makes backups of a cloud: its pods have a label with the name of
+// the cloud, or none with a name and the CronJob is in the namespace of the cloud.
+func BacksUp(job *unstructured.Unstructured, cloud, namespace string) bool {
+	labels, _, _ := unstructured.NestedStringMap(job.Object, "spec", "jobTemplate", "spec", "template", "metadata", "labels")
+	named, has := labels[LabelCloud]
+	return labels[backupLabel] == backupValue && (named == cloud || !has && job.GetNamespace() == namespace)
+}
+
 // BackupOf reads the annotation of a workload. It returns nil if the annotation is missing.
 func BackupOf(workload *unstructured.Unstructured) (*Backup, error) {
 	text, ok := workload.GetAnnotations()[AnnotationBackup]

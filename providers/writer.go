@@ -29,6 +29,9 @@ type Writer interface {
 	// cause, at the end of a wait without an error, is something that a ready object still lacks; it
 	// is empty if there is nothing.
 	Wait(ctx context.Context, ref Ref, report func(status string)) error
+	// Message returns the lines that the command of a complete Job leaves for the person who applies,
+	// in its termination message. It is empty if there are none, or if the pods of the Job are gone.
+	Message(ctx context.Context, job Ref) ([]string, error)
 }
 
 // ApplyOptions are the options of an apply.

@@ -109,6 +109,7 @@ func runScripts(t *testing.T, files []string) {
 			"makesbackup":  makesBackup,
 			"nowhere":      nowhere,
 			"keystone":     startKeystone,
+			"openstack":    startOpenStack,
 			"mariadb":      startMariaDB,
 			"rabbitmq":     startRabbitMQ,
 			"gatewayapi":   gatewayAPI,

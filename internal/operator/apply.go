@@ -93,7 +93,7 @@ func (w *work) applied(ctx context.Context, t *tenant, l *look, record *v1alpha1
 		why = &stop{reason: v1alpha1.ReasonApplyFailed, message: inWords(done.Total)}
 	}
 	if why == nil {
-		status.Result, status.Message = string(state.Done), inWords(done.Total)
+		status.Result, status.Message = string(state.Done), short(inWords(done.Total))
 		w.conclude(ctx, record, v1alpha1.Applied, status.Message)
 		w.event(corev1.EventTypeNormal, "Applied", "%s: %s", record.Name, status.Message)
 		cloud.Status.Plan, cloud.Status.Failures = nil, 0
@@ -112,10 +112,13 @@ func (w *work) applied(ctx context.Context, t *tenant, l *look, record *v1alpha1
 	return 0, why
 }
 
-// inWords says what an apply has done and what failed.
+// inWords says what an apply has done, what jobs warn of, and what failed.
 func inWords(total applied.Result) string {
 	verdict, rest := total.Verdict()
 	lines := []string{verdict + rest}
+	for _, m := range total.Messages {
+		lines = append(lines, m.Address.String()+": "+m.Detail)
+	}
 	for _, f := range total.Failed {
 		line := f.Address.String() + ": " + f.Reason
 		if f.Source != "" {

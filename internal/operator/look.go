@@ -146,7 +146,7 @@ func (r *Reconciler) plan(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud,
 	}
 	holds = known(holds, l)
 	l.options = engine.Options{
-		Destroy: destroy, DeleteData: cloud.Spec.DeleteData, Adopt: cloud.Spec.Adopt, Selection: plans.Selection{Excludes: holds},
+		Destroy: destroy, KeepData: stopsAll(cloud), DeleteData: cloud.Spec.DeleteData, Adopt: cloud.Spec.Adopt, Selection: plans.Selection{Excludes: holds},
 		// A plan is kept for kolla show, and shows what it is for.
 		Written: powersOf(cloud),
 	}
@@ -160,6 +160,12 @@ func (r *Reconciler) plan(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud,
 	return l, nil
 }
 
+// stopsAll reports whether the plan of a destroy stops workloads that others need, such as hypervisors.
+// A person has to approve that.
+func stopsAll(cloud *v1alpha1.Cloud) bool {
+	return !cloud.DeletionTimestamp.IsZero() && cloud.Spec.Approval != v1alpha1.Automatic
+}
+
 // powersOf returns the options of a plan as the command line has them.
 func powersOf(cloud *v1alpha1.Cloud) []string {
 	var out []string
@@ -168,6 +174,9 @@ func powersOf(cloud *v1alpha1.Cloud) []string {
 	}
 	for _, address := range cloud.Spec.DeleteData {
 		out = append(out, "-delete-data="+address)
+	}
+	if stopsAll(cloud) {
+		out = append(out, "-keep-data")
 	}
 	return out
 }

@@ -354,11 +354,18 @@ func (w *work) await(d decision) time.Duration {
 	return w.cloud.Spec.Interval.Duration
 }
 
+// optionsOfClouds says how a Cloud has the options that errors of plans name.
+const optionsOfClouds = "A Cloud has spec.deleteData for -delete-data, and spec.hold of a CloudService for -exclude. The plan of a destroy is one with -keep-data unless spec.approval is automatic."
+
 // refusal returns why a plan must not be applied; nil: it may be.
 func (w *work) refusal(t *tenant, l *look) error {
 	t.messages.take()
 	if err := l.engine.Enforce(l.made); err != nil {
-		return t.explained(err, w.Version, v1alpha1.ReasonRefused)
+		refused := t.explained(err, w.Version, v1alpha1.ReasonRefused)
+		if s := new(stop); errors.As(refused, &s) && strings.Contains(s.message, "-delete-data") {
+			s.message += "\n\n" + optionsOfClouds
+		}
+		return refused
 	}
 	if forbidden := l.made.Plan.Forbidden(); len(forbidden) > 0 {
 		evidence := forbidden[0].Evidence

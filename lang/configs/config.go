@@ -88,10 +88,29 @@ type Cloud struct {
 	// Logging is how logs are collected: "node" or "sidecar"; empty: they are not. LogVolume is the size of the
 	// volume for log files in the mode sidecar.
 	Logging, LogVolume string
-	Range              hcl.Range
+	// Metrics says how a Prometheus finds the metrics of services; nil: it shall not.
+	Metrics *Scraping
+	Range   hcl.Range
 	// ReleaseRange and TagRange are the places of Release and Tag.
 	ReleaseRange, TagRange hcl.Range
 }
+
+// The modes of Scraping.
+const (
+	ScrapeServices = "services"
+	ScrapeMonitors = "monitors"
+)
+
+// Scraping says how a Prometheus finds the metrics of services.
+type Scraping struct {
+	Mode   string
+	Labels map[string]string // of PodMonitors
+	Allows []Allow           // who may connect to the ports with metrics; without ports
+	Range  hcl.Range
+}
+
+// MetricsService returns the name of the headless Service with the metrics of a workload.
+func MetricsService(service, workload string) string { return service + "-" + workload + "-metrics" }
 
 // tag is the form of Kolla's tags, RELEASE-DISTRO, with anything behind it: "2025.1-rocky-9-aarch64".
 // Other programs have tags such as "2025.1" or "2025.2-rc-1", too.

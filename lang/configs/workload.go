@@ -11,8 +11,9 @@ type Job struct {
 	// a mounted secret rotated. With "upgrade" it does not run with the first image of the service,
 	// and with "rotation" not with the first keys.
 	Runs     string
-	Attempts int // number of retries before the job fails
-	Timeout  int // seconds; 0: no limit
+	Attempts int   // number of retries before the job fails
+	Fatal    []int // exit codes with which the job fails at once, in order
+	Timeout  int   // seconds; 0: no limit
 	// Nodes is the role whose nodes the job gets as a list; empty: all nodes, nil: no list.
 	Nodes *string
 	Pod   Pod
@@ -132,6 +133,8 @@ type Workload struct {
 	// Carries prints what stops working with the pods, one item a line. Leave removes what the
 	// pods leave on their nodes. Both may be nil.
 	Carries, Leave *PodCommand
+	// Metrics says where the pods serve metrics; nil: they serve none.
+	Metrics *Metrics
 	// Backup says how the data are saved and brought back; nil: kolla does not save them.
 	Backup *Backup
 	// Lifecycle is merged from the definition, the service and its workload block.
@@ -246,6 +249,12 @@ type Powers struct {
 	Reason            string // purpose; may be empty
 	// Unsettled: the user or the reason is not known yet, so that checks do not apply.
 	Unsettled bool
+}
+
+// Metrics is a place with metrics for Prometheus.
+type Metrics struct {
+	Port string // name of a port
+	Path string
 }
 
 // PodCommand is a command that kolla runs in the pods of a workload.

@@ -226,5 +226,5 @@ func (t *BlockType) DynamicNames() []string {
 
 // IsStatic reports whether no dynamic block can stand for blocks of the type.
 func (t *BlockType) IsStatic() bool {
-	return t.Name == LifecycleType.Name || t == InputType || t == OwnLocalsType || t == OwnCheckType || t == backendType
+	return t.Name == LifecycleType.Name || t == InputType || t == OwnLocalsType || t == OwnCheckType || t == backendType || t == cloudMetricsType || t == scraperType
 }

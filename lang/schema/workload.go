@@ -127,6 +127,7 @@ var WorkloadType = &BlockType{
 		leaveType,
 		backupType,
 		dataVersionType,
+		metricsType,
 		startupProbeType,
 		readyProbeType,
 		liveProbeType,
@@ -287,6 +288,8 @@ var whenAttribute = Attribute{Name: "when", Type: TypeString, Default: "before",
 
 var attemptsAttribute = Attribute{Name: "attempts", Type: TypeNumber, Default: 6, Max: 100, Doc: "How often a failed pod is tried again."}
 
+var fatalAttribute = Attribute{Name: "fatal_exit_codes", Type: TypeList, Form: forms.ExitCode, Value: "list of numbers from 1 to 255", Doc: "Exit codes of the command with which the job has failed at once. After any other failure it is tried again (`attempts`)."}
+
 // JobType describes the block `job`.
 var JobType = &BlockType{
 	Name: "job", Label: "job", LabelForm: forms.Name,
@@ -313,9 +316,10 @@ var JobType = &BlockType{
 
   # Looks whether the new release can take over the data.
   job "upgrade-check" {
-    from    = "migrate"
-    when    = "check"
-    command = ["status", "upgrade-check"]
+    from             = "migrate"
+    when             = "check"
+    command          = ["status", "upgrade-check"]
+    fatal_exit_codes = [2]
   }
 
   # Needs the data of an older release.
@@ -326,7 +330,7 @@ var JobType = &BlockType{
   }
 }
 `,
-	Attributes: conditional(slices.Concat([]Attribute{FromAttribute, whenAttribute, runsAttribute, attemptsAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
+	Attributes: conditional(slices.Concat([]Attribute{FromAttribute, whenAttribute, runsAttribute, attemptsAttribute, fatalAttribute, jobTimeoutAttribute, nodesAttribute}, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
 	Blocks:     []*BlockType{MountType, VolumeType, resourcesType, registersType, makesDatabaseType, mapsCellsType, makesQueueType},
 }
 

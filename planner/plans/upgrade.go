@@ -1,5 +1,10 @@
 package plans
 
+import (
+	"slices"
+	"time"
+)
+
 // Upgrade is a change of the OpenStack release, or of the distribution of the images, by a plan.
 type Upgrade struct {
 	// From is what the cloud runs, and To what the configuration declares. They are equal if
@@ -20,6 +25,21 @@ type Upgrade struct {
 	Options []OptionChange `json:"options,omitempty"`
 	// Processors is the level that the new images need and the old ones do not: "x86-64-v3".
 	Processors string `json:"processors,omitempty"`
+	// Backup is the newest backup of the cloud; nil: nobody has looked for it.
+	Backup *Backup `json:"backup,omitempty"`
+}
+
+// ChangesRelease reports whether the release of the cloud or of a service changes, and not only the distribution of
+// the images.
+func (u *Upgrade) ChangesRelease() bool {
+	return u.From.Release != u.To.Release || slices.ContainsFunc(u.Services, func(s ServiceUpgrade) bool { return s.From.Release != s.To.Release })
+}
+
+// Backup is the newest backup of which the cluster knows. It is zero if no CronJob makes backups.
+type Backup struct {
+	CronJob string    `json:"cron_job,omitempty"` // made it, or will make the first one: "openstack/backup"
+	At      time.Time `json:"at,omitzero"`        // when it was complete; zero: there is none yet
+	Unknown string    `json:"unknown,omitempty"`  // the reason why it is not known
 }
 
 // Images are the OpenStack release and the distribution of images. Both may be empty: unknown.

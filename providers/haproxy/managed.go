@@ -20,7 +20,14 @@ const (
 	// CertificateDir has the keys of the Secret with the certificate.
 	CertificateDir = "/etc/haproxy/certificates"
 	DomainVariable = "KOLLA_CLUSTER_DOMAIN"
+	// AddressVariable is the environment variable with the address of the node, at which HAProxy
+	// serves metrics.
+	AddressVariable = "KOLLA_NODE_IP"
 )
+
+// MetricsPort returns the port of the metrics of an exposure, if the cloud has metrics. Exposures on the
+// same nodes have other router ids, and so other ports.
+func MetricsPort(exposure configs.Exposure) int { return 9400 + exposure.Keepalived.RouterID }
 
 // RenderManaged returns the haproxy.cfg for an exposure of the mode managed. services names the
 // Services that lead to a port of a service. Without a port there is no file. Mistakes are
@@ -36,6 +43,9 @@ func RenderManaged(config *configs.Config, exposure configs.Exposure, services f
 		return nil, r.diags
 	}
 	data := cloud{Signature: Signature, Name: config.Cloud.Name, Exposure: exposure, Managed: true, Monitor: MonitorSocket}
+	if config.Cloud.Metrics != nil {
+		data.Metrics = fmt.Sprintf("\"${%s}:%d\"", AddressVariable, MetricsPort(exposure))
+	}
 	if exposure.TLS != nil {
 		data.Certificate = CertificateDir + "/" + configs.KeyCertificate
 		data.Admin = AdminSocket

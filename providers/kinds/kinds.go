@@ -54,6 +54,8 @@ var (
 	ClusterIssuer = schema.GroupKind{Group: "cert-manager.io", Kind: "ClusterIssuer"}
 	Issuer        = schema.GroupKind{Group: "cert-manager.io", Kind: "Issuer"}
 
+	PodMonitor = schema.GroupKind{Group: "monitoring.coreos.com", Kind: "PodMonitor"}
+
 	Gateway      = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
 	GatewayClass = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}
 	HTTPRoute    = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}

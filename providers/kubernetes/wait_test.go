@@ -13,10 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"kolla.openstack.org/kolla/internal/base/redaction"
 	"kolla.openstack.org/kolla/internal/dev/clustertest"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
@@ -164,6 +166,39 @@ func TestWaitUntilReady(t *testing.T) {
 				if err != nil || nested(list[0], "status", c.check) == nil {
 					t.Errorf("it is not ready: %v, %v", nested(list[0], "status"), err)
 				}
+			}
+		})
+	}
+}
+
+// TestMessage checks that the message of a Job is read to its end, only of the pod that succeeded, and without
+// secret values.
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	client, namespace := connect(t), clustertest.Namespace(t)
+	applied(t, client, namespace, "{apiVersion: v1, kind: Secret, metadata: {name: token}, stringData: {token: hunter2-hunter2}}", nil)
+	again := strings.Replace(job, "backoffLimit: 0", "backoffLimit: 1", 1)
+	for name, c := range map[string]struct {
+		manifest, message, outcome string
+		want                       []string
+	}{
+		"lines":   {job, "Warning: one\nWarning: hunter2-hunter2\n", "ok", []string{"Warning: one", "Warning: " + redaction.Mask}},
+		"nothing": {job, "", "ok", nil},
+		"long":    {job, strings.Repeat("é", 5000) + "\nend", "ok", []string{strings.Repeat("é", 4092), "end"}},
+		"failed":  {again, "ERROR no database", "fail", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := applied(t, client, clustertest.Namespace(t), c.manifest, map[string]any{"devcluster.kolla/outcome": c.outcome, "devcluster.kolla/message": c.message})
+			if c.outcome == "fail" {
+				clustertest.Eventually(t, "a failed pod", func() bool {
+					return strings.Contains(clustertest.Kubectl(t, "-n", made.GetNamespace(), "get", "pods", "-o", "jsonpath={.items[*].status.phase}"), "Failed")
+				})
+			} else if _, err := waitFor(t, client, providers.RefOf(made)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := client.Writer().Message(t.Context(), providers.RefOf(made))
+			if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		})
 	}

@@ -116,14 +116,18 @@ func TestKollaImages(t *testing.T) {
 	checked, paths, own := 0, 0, 0
 	for _, release := range releases.Names() {
 		for _, distro := range releases.Named(release).Distros {
-			for _, dir := range []string{"testdata/base", "testdata/galera", "testdata/images", "testdata/logging", "testdata/stacks", "testdata/servers", "testdata/state"} {
+			for _, dir := range []string{"testdata/base", "testdata/galera", "testdata/images", "testdata/logging", "testdata/metrics", "testdata/stacks", "testdata/servers", "testdata/state"} {
 				config := inRelease(t, dir, release, "distro="+distro)
 				if dir == "testdata/base" { // with HAProxy and keepalived in the cluster
 					x := &config.Exposures[0]
 					x.Mode, x.Keepalived = configs.ModeManaged, configs.Keepalived{Interface: "eth0", RouterID: 51}
 					x.TLS = &configs.TLS{Source: configs.TLSGenerated, Secret: "exposure-public"}
 				}
-				seen := facts.checkCloud(t, release, distro, render(t, config, openstack.Offline()))
+				objects := render(t, config, openstack.Offline())
+				if dir == "testdata/metrics" {
+					objects = measured(objects)
+				}
+				seen := facts.checkCloud(t, release, distro, objects)
 				checked, paths, own = checked+seen.commands, paths+seen.paths, own+seen.own
 			}
 		}

@@ -241,6 +241,7 @@ func (r *renderer) service(c common, s object.Service, jobs runs.Jobs) {
 	inside, outside, diags := network.Services(s, r.config.Exposure(s.Decl.Exposure))
 	base = append(base, add(inside, diags)...)
 	add(outside, nil)
+	add(network.Metrics(s), nil)
 	if s.Decl.NetworkPolicy && len(s.Decl.Workloads)+len(jobs.Before)+len(jobs.After) > 0 {
 		base = append(base, add([]providers.Object{network.Policy(c.network, s)}, nil)...)
 	}

@@ -139,6 +139,20 @@ func chooseKeystone(config *configs.Config, names []string) (*configs.Service, e
 	return found[0], nil
 }
 
+// Administrator returns the public URL of the cloud's Keystone, and the password of the administrator from the cluster.
+func Administrator(w *command.Workspace) (url, password string, err error) {
+	keystone, err := chooseKeystone(w.Config, nil)
+	if err != nil {
+		return "", "", err
+	}
+	a, err := accessTo(w, keystone)
+	if err != nil {
+		return "", "", err
+	}
+	password, err = passwordOf(w, keystone)
+	return a.url, password, err
+}
+
 // access is what a client needs.
 type access struct {
 	cloud, url, region string

@@ -98,11 +98,14 @@ func Roles(w *command.Workspace) (in rights.Input, roles []rights.Role, err erro
 	return in, roles, nil
 }
 
-// lookedFor returns what a plan looks for because of the exposures, and no other part of it.
+// lookedFor returns what a plan looks for because of the exposures and an upgrade, and no other part of it.
 func lookedFor(config *configs.Config) []rights.Read {
 	const programs, vip = "A plan says whether the cluster has the Ingress class, the Gateway or the issuer of an exposure.", "A plan says whether the VIP of an exposure is an address of the cluster."
 	const listeners = "A plan says whether a listener of the Gateway takes the routes of an exposure: by the labels of the namespace, and at which ports."
-	var out []rights.Read
+	out := []rights.Read{{
+		GVK: kinds.CronJob.WithVersion("v1"), Namespace: config.Cloud.Namespace,
+		Why: "The plan of an upgrade tells the age of the newest backup that a CronJob of this namespace made.",
+	}}
 	for _, scope := range openstack.ServedBy(config) {
 		why := programs
 		switch scope.GVK.GroupKind() {

@@ -35,10 +35,14 @@ SERVICE is the name of a service or a workload, or an address: nova, service.nov
 nova-api, module.edge. The logs of a Job that is complete are printed only if the Job is
 named. Options may follow the names.
 
+-errors prints only errors, the last ones of all pods by time, each with the lines that
+belong to it, such as a traceback.
+
 Values of Secrets that a log quotes are masked, and control characters have no effect. It
 needs the state and the cluster, and no valid configuration.`,
 		Flags: append(command.StateFlags(),
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "print new lines until Ctrl-C, also those of pods that start later"},
+			&cli.BoolFlag{Name: "errors", Usage: "only the last errors of all pods; -tail counts errors, and without -since it looks at the last hour"},
 			&cli.StringFlag{Name: "since", Usage: "only lines since `TIME`, such as 10m, 2d or 2026-11-20"},
 			&cli.IntFlag{Name: "tail", Value: 100, Usage: "the last `N` lines of each container; -1, or -since without -tail: all"},
 			&cli.BoolFlag{Name: "previous", Usage: "the logs from before the last restart of each container"},
@@ -54,6 +58,8 @@ needs the state and the cluster, and no valid configuration.`,
 				return failure.New("Logs of which service?", "kolla logs nova; `kolla status` lists the services and their workloads.")
 			case c.Bool("follow") && c.Bool("previous"):
 				return failure.New("-follow and -previous contradict each other", "A container writes nothing more to the log from before its restart.")
+			case c.Bool("follow") && c.Bool("errors"):
+				return failure.New("-follow and -errors contradict each other", "The last errors are known only when all lines are read.")
 			}
 			options := podlogs.Options{Previous: c.Bool("previous"), Tail: c.Int("tail")}
 			if c.IsSet("since") {
@@ -62,6 +68,12 @@ needs the state and the cluster, and no valid configuration.`,
 				}
 				if !c.IsSet("tail") {
 					options.Tail = -1
+				}
+			}
+			if c.Bool("errors") {
+				options.Tail = -1
+				if options.Since.IsZero() {
+					options.Since = time.Now().Add(-errorsSince)
 				}
 			}
 			w := command.NewWorkspace(s, c)
@@ -75,6 +87,9 @@ needs the state and the cluster, and no valid configuration.`,
 		},
 	}
 }
+
+// errorsSince is how far -errors looks back without -since.
+const errorsSince = time.Hour
 
 func printLogs(w *command.Workspace, names []string, o podlogs.Options) error {
 	ctx := w.Flags.Context
@@ -95,9 +110,30 @@ func printLogs(w *command.Workspace, names []string, o podlogs.Options) error {
 	if err != nil {
 		return err
 	}
+	if w.Flags.Bool("errors") {
+		return printErrors(w, containers, o, show)
+	}
 	lines, err := podlogs.Read(ctx, w.Client, containers, o)
 	for _, l := range lines {
 		show(l)
+	}
+	return err
+}
+
+// printErrors prints the last errors of containers. Further lines of an error are indented.
+func printErrors(w *command.Workspace, containers []podlogs.Container, o podlogs.Options, show func(podlogs.Line)) error {
+	found, err := podlogs.ReadErrors(w.Flags.Context, w.Client, containers, o)
+	if tail := w.Flags.Int("tail"); tail >= 0 && len(found) > tail {
+		found = found[len(found)-tail:]
+	}
+	for _, e := range found {
+		show(podlogs.Line{Container: e.Container, Time: e.Time, Text: e.Lines[0]})
+		for _, text := range e.Lines[1:] {
+			foreign.Fprintf(w.Streams.Out, "    %s\n", text)
+		}
+	}
+	if len(found) == 0 && err == nil {
+		fmt.Fprintf(w.Streams.Out, "No errors since %s.\n", o.Since.Local().Format(time.DateTime))
 	}
 	return err
 }

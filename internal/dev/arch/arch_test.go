@@ -136,7 +136,7 @@ var allowed = map[string][]string{
 	"internal/present/report":                 {"internal/base/foreign", "internal/base/words", "internal/present/content", "internal/present/listdiff", "internal/present/report/effects", "internal/present/textdiff", "lang/addrs", "planner/output", "planner/plans", "providers", "state"},
 	"internal/present/report/applied":         {"lang/addrs", "planner/plans"},
 	"internal/present/report/effects":         {"internal/base/words", "lang/addrs", "planner/plans"},
-	"internal/present/status":                 {"internal/base/foreign", "internal/base/words", "lang/addrs", "providers", "providers/kinds", "state"},
+	"internal/present/status":                 {"internal/base/foreign", "internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/kinds", "state"},
 	"internal/present/textdiff":               {},
 	"internal/present/view":                   {"internal/base/foreign", "internal/base/words", "internal/present/annotations", "internal/present/jsonview", "internal/present/report", "internal/present/report/applied", "internal/present/view/screen", "internal/present/view/terminal", "lang", "lang/addrs", "lang/configs", "lang/mark", "planner/plans", "providers"},
 	"internal/present/view/html":              {"internal/base/foreign", "internal/base/words", "internal/present/drift", "internal/present/report", "internal/present/textdiff", "lang/addrs"},
@@ -162,6 +162,7 @@ var allowed = map[string][]string{
 	"internal/run/policy":                     {"internal/present/report", "lang/addrs", "lang/configs", "planner/plans"},
 	"internal/run/rights":                     {"internal/base/foreign", "internal/base/words", "lang/configs", "providers", "providers/kinds", "providers/kubernetes", "state"},
 	"internal/run/rollout":                    {"internal/base/crash", "internal/base/failure", "internal/base/words", "planner/plans", "providers", "providers/kubernetes", "state"},
+	"internal/run/smoke":                      {"internal/base/failure", "internal/base/foreign", "internal/base/words", "internal/run/reach"},
 	"internal/run/takeover":                   {"internal/base/failure", "internal/base/files", "internal/base/words", "internal/run/takeover/ansible", "lang/ini", "lang/releases", "lang/syntax"},
 	"internal/run/takeover/ansible":           {"lang/yaml"},
 	"internal/run/upgrade":                    {"internal/base/words", "lang/configs", "lang/releases", "planner/plans", "providers", "providers/kinds"},
@@ -172,7 +173,7 @@ var allowed = map[string][]string{
 	"internal/cli/compat":                     {},
 	"internal/cli/completion":                 {"internal/base/foreign", "lang", "lang/addrs", "lang/configs", "providers/openstack", "state"},
 	"internal/cli/console":                    {"internal/base/foreign", "internal/present/view", "lang"},
-	"internal/cli/diagnose":                   {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/access", "internal/cli/command", "internal/present/discovery", "internal/present/drift", "internal/present/publish", "internal/present/status", "internal/present/view", "internal/present/view/html", "internal/present/view/markdown", "internal/present/view/screen", "internal/present/view/tables", "internal/run/doctor", "internal/run/doctor/cluster", "internal/run/engine", "internal/run/notify", "internal/run/podlogs", "internal/run/probe", "internal/run/reach", "internal/run/rights", "lang/addrs", "lang/configs", "planner/plans", "providers", "providers/keystone", "providers/kinds", "providers/kubernetes", "providers/openstack", "providers/scheduling", "providers/secrets", "state"},
+	"internal/cli/diagnose":                   {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/access", "internal/cli/command", "internal/present/discovery", "internal/present/drift", "internal/present/publish", "internal/present/status", "internal/present/view", "internal/present/view/html", "internal/present/view/markdown", "internal/present/view/screen", "internal/present/view/tables", "internal/run/doctor", "internal/run/doctor/cluster", "internal/run/engine", "internal/run/notify", "internal/run/podlogs", "internal/run/probe", "internal/run/reach", "internal/run/rights", "internal/run/smoke", "lang/addrs", "lang/configs", "planner/plans", "providers", "providers/keystone", "providers/kinds", "providers/kubernetes", "providers/openstack", "providers/scheduling", "providers/secrets", "state"},
 	"internal/run/explain":                    {"internal/base/crash", "internal/base/failure", "internal/base/redaction", "internal/present/report/applied", "internal/run/engine", "internal/run/executor", "planner/plans", "providers", "providers/kubernetes", "state"},
 	"internal/cli/exposure":                   {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/cli/command", "internal/present/view/tables", "lang/configs", "providers", "providers/haproxy", "providers/keepalived", "providers/kinds", "providers/secrets"},
 	"internal/cli/format":                     {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/present/view", "lang/syntax"},
@@ -198,6 +199,7 @@ var allowed = map[string][]string{
 	"internal/dev/rabbitmqtest":               {},
 	"internal/dev/npmtest":                    {},
 	"internal/dev/objecttest":                 {"lang/addrs"},
+	"internal/dev/openstacktest":              {},
 	"internal/dev/oslotables":                 {"lang/releases", "providers/openstack/options"},
 	"internal/dev/members":                    {}, // tests only
 	"internal/dev/realcloud":                  {}, // tests only

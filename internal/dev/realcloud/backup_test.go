@@ -220,22 +220,7 @@ func namedOptions(said string) []string {
 // with either the old data or the new ones, and that the restore can be repeated.
 func killedRestoreGoesOn(t *testing.T, c *cloud) {
 	c.newer(t)
-	cmd := c.command(t, "restore", filepath.Join(c.place(), c.noted(t, "name")), "-identity=private", "-auto-approve")
-	out := &lockedBuffer{}
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, func() error {
-		if !strings.Contains(out.String(), "stopping") {
-			return errors.New("it does not stop the server")
-		}
-		return nil
-	})
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
+	c.killed(t, "stopping", "restore", filepath.Join(c.place(), c.noted(t, "name")), "-identity=private", "-auto-approve")
 	c.kolla(t, 0, "apply", "-auto-approve")
 	if got := c.newerRows(t); got != "1" && got != "0" {
 		t.Errorf("after a kill, %q rows are newer", got)

@@ -196,6 +196,35 @@ func (c *cloud) kolla(t *testing.T, want int, args ...string) result {
 	return r
 }
 
+// killed runs kolla, and kills it as soon as it has printed something that matches, unless it ends just then.
+func (c *cloud) killed(t *testing.T, match string, args ...string) {
+	t.Helper()
+	printed := regexp.MustCompile(match)
+	cmd := c.command(t, args...)
+	out := &lockedBuffer{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	for !printed.MatchString(out.String()) {
+		select {
+		case <-ended:
+			if printed.MatchString(out.String()) {
+				return
+			}
+			t.Fatalf("kolla %s: it ended before it printed %s\n%s", strings.Join(args, " "), match, out.String())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	_ = cmd.Process.Kill()
+	<-ended
+}
+
 func finish(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	began := time.Now()

@@ -33,10 +33,12 @@ func TestUpgrade(t *testing.T) {
 	u := &upgrade{}
 	take(t, c, []step{
 		{"contents", u.make},
+		{"keys rotate", u.rotates},
 		{"declared", u.declare},
 		{"check fails", u.stops},
 		{"checks", u.checks},
 		{"data", u.data},
+		{"service does not start", u.fails},
 		{"control", u.control},
 		{"nodes", u.nodes},
 		{"rollout", u.rollout},
@@ -98,6 +100,29 @@ func (u *upgrade) make(t *testing.T, c *cloud) {
 	u.load = c.readers(t)
 }
 
+// rotates rotates the keys that encrypt what Barbican and Keystone store, and checks that their jobs have
+// encrypted it again, and that it can be read.
+func (u *upgrade) rotates(t *testing.T, c *cloud) {
+	const stored = "SELECT GROUP_CONCAT(plugin_meta) FROM barbican.kek_data; SELECT GROUP_CONCAT(key_hash) FROM keystone.credential"
+	id := c.value(t, "credential", "create", "--type", "totp", "admin", "eight-bits", "-f", "value", "-c", "id")
+	before := strings.Fields(c.sql(t, stored))
+	options := []string{"apply", "-auto-approve", "-timeout=10m"}
+	for address, secret := range map[string]string{"service.barbican": "barbican-kek", "service.keystone": "keystone-credential"} {
+		c.kubectl(t, "annotate", "--overwrite", "secret", secret, "kolla.openstack.org/rotated=2020-01-01T00:00:00Z")
+		options = append(options, "-rotate="+address+"/Secret/"+secret)
+	}
+	measured(t, "rotation of Barbican's and Keystone's keys", c.kolla(t, 0, options...).took.Round(time.Second))
+	after := strings.Fields(c.sql(t, stored))
+	if len(before) != 2 || len(after) != 2 || before[0] == after[0] || before[1] == after[1] {
+		t.Errorf("the database had %q, and has %q", before, after)
+	}
+	u.kept.secretIsBack(t, c)
+	if got := c.value(t, "credential", "show", id, "-f", "value", "-c", "blob"); got != "eight-bits" {
+		t.Errorf("the credential came back as %q", got)
+	}
+	c.noChanges(t)
+}
+
 // output returns the output of the stack that stays.
 func (c *cloud) output(t *testing.T) string {
 	t.Helper()
@@ -143,21 +168,12 @@ const router = `
   }
 `
 
-// oneAttempt makes a check that fails fail at once. By default it is tried for ten minutes.
-const oneAttempt = `
-  job "upgrade-check" {
-    attempts = 0
-  }
-`
-
 // declare declares the next release. kolla refuses it without the option, and names the releases between
 // and the data of RabbitMQ.
 func (u *upgrade) declare(t *testing.T, c *cloud) {
 	c.edit(t, `release  = "`+first+`"`, `release  = "`+next+`"`)
 	c.edit(t, "service \"nova\" {\n", "service \"nova\" {\n"+fmt.Sprintf(workaround, "nova.conf"))
 	c.edit(t, "service \"nova-compute\" {\n", "service \"nova-compute\" {\n"+fmt.Sprintf(workaround, "nova-compute.conf"))
-	c.edit(t, "service \"glance\" {\n", "service \"glance\" {\n"+router)
-	c.edit(t, "service \"placement\" {\n", "service \"placement\" {\n"+oneAttempt)
 	refused := c.kolla(t, 1, "plan")
 	wantSaid(t, "plan", refused.out, "OpenStack cannot go from 2025.1 to 2026.2 in one step", "RabbitMQ 4.3 does not start with the data of 4.0", insisting)
 	plan := c.kolla(t, 0, "plan", insisting)
@@ -182,7 +198,7 @@ func (u *upgrade) stops(t *testing.T, c *cloud) {
 	before := c.condition(t)
 	stopped := c.kolla(t, 1, "apply", "-auto-approve", insisting, "-until=checks", "-timeout=20m")
 	t.Log(stopped.out)
-	wantSaid(t, "apply", stopped.out, "placement-upgrade-check")
+	wantSaid(t, "apply", stopped.out, "placement-upgrade-check", "PodFailurePolicy", "exited with code 2: Failure: Missing Root Provider IDs")
 	if after := c.condition(t); after != before {
 		t.Errorf("a check failed, and the cloud was\n%s\nand is\n%s", before, after)
 	}
@@ -205,7 +221,7 @@ func (c *cloud) force(t *testing.T, way string) {
 func (u *upgrade) checks(t *testing.T, c *cloud) {
 	c.kubectl(t, "exec", "deployment/placement-api", "--", "placement-manage", "db", "online_data_migrations")
 	before := c.condition(t)
-	u.stage(t, c, "checks", "apply", "-auto-approve", insisting, "-until=checks", "-timeout=20m")
+	u.stage(t, c, "checks", `upgrade-check-\w+: (created|replac|completed)`, "apply", "-auto-approve", insisting, "-until=checks", "-timeout=20m")
 	if after := c.condition(t); after != before {
 		t.Errorf("the stage checks changed the cloud; it was\n%s\nand is\n%s", before, after)
 	}
@@ -235,14 +251,20 @@ func (u *upgrade) allWereChecked(t *testing.T, _ *cloud) {
 	}
 }
 
-// stage runs kolla while clients send requests and guest-1 is pinged. It prints the seconds, and the
-// failures of each API.
-func (u *upgrade) stage(t *testing.T, c *cloud, name string, args ...string) {
+// stage runs kolla twice, while clients send requests and guest-1 is pinged. The first run is killed
+// as soon as it has printed something that matches. The second one goes on. It prints the seconds of
+// both together, and the failures of each API.
+func (u *upgrade) stage(t *testing.T, c *cloud, name, killedAt string, args ...string) {
 	t.Helper()
 	var took time.Duration
 	all := c.clientsRun(t, func() {
 		survive(t, []string{"guest-1"}, func() {
-			c.whilePinging(t, "guest-1", "stage "+name, flowsAreBack, func() { took = c.kolla(t, 0, args...).took })
+			c.whilePinging(t, "guest-1", "stage "+name, flowsAreBack, func() {
+				began := time.Now()
+				c.killed(t, killedAt, args...)
+				c.kolla(t, 0, args...)
+				took = time.Since(began)
+			})
 		})
 	}, u.load)
 	measured(t, "stage "+name, took.Round(time.Second))
@@ -262,7 +284,7 @@ func (u *upgrade) data(t *testing.T, c *cloud) {
 	for _, flags := range [][]string{{"all"}, {"--opt-in", "khepri_db"}} {
 		c.rabbitmqctl(t, append([]string{"enable_feature_flag"}, flags...)...)
 	}
-	u.stage(t, c, "data", "apply", "-auto-approve", insisting, "-until=data", "-timeout=20m")
+	u.stage(t, c, "data", `/mariadb-server: updated`, "apply", "-auto-approve", insisting, "-until=data", "-timeout=20m")
 	c.rabbitmqctl(t, "enable_feature_flag", "all")
 	c.runs(t, "data", map[string]string{"StatefulSet/mariadb-server": next, "StatefulSet/rabbitmq-server": next, "StatefulSet/memcached-server": next}, first)
 	c.answerAll(t)
@@ -295,8 +317,19 @@ var onNodes = map[string]string{
 	"DaemonSet/neutron-ovn-metadata-agent": first, "DaemonSet/nova-compute-compute": first,
 }
 
+// fails goes on without the router that the new Glance needs. The apply names it, and the
+// old one goes on.
+func (u *upgrade) fails(t *testing.T, c *cloud) {
+	r := c.kolla(t, 1, "apply", "-auto-approve", insisting, "-until=control", "-timeout=6m")
+	measured(t, "control stage with a service that does not start", r.took.Round(time.Second))
+	t.Log(r.out)
+	wantSaid(t, "apply", r.out, "service.glance/Deployment/glance-api")
+	c.answerAll(t)
+	c.edit(t, "service \"glance\" {\n", "service \"glance\" {\n"+router)
+}
+
 func (u *upgrade) control(t *testing.T, c *cloud) {
-	u.stage(t, c, "control", "apply", "-auto-approve", insisting, "-until=control", "-timeout=20m")
+	u.stage(t, c, "control", `/glance-api: updated`, "apply", "-auto-approve", insisting, "-until=control", "-timeout=20m")
 	c.runs(t, "control", onNodes, next)
 	c.answerAll(t)
 }
@@ -308,7 +341,7 @@ func (u *upgrade) nodes(t *testing.T, c *cloud) {
 	for _, service := range services {
 		before[service] = c.podsOf(t, service)
 	}
-	u.stage(t, c, "nodes", "apply", "-auto-approve", insisting, "-timeout=20m")
+	u.stage(t, c, "nodes", `/openvswitch-ovs: updated`, "apply", "-auto-approve", insisting, "-timeout=20m")
 	c.runs(t, "nodes", nil, next)
 	for _, service := range services {
 		if after := c.podsOf(t, service); after != before[service] {
@@ -319,7 +352,7 @@ func (u *upgrade) nodes(t *testing.T, c *cloud) {
 
 // rollout replaces the pods of the nodes, and waits until both hypervisors are up.
 func (u *upgrade) rollout(t *testing.T, c *cloud) {
-	u.stage(t, c, "rollout", "rollout", "-auto-approve", "-timeout=20m")
+	u.stage(t, c, "rollout", `node real-[23]: ready`, "rollout", "-auto-approve", "-timeout=20m")
 	eventually(t, func() error {
 		var found struct{ Up []string }
 		c.servers(t, &found, "hypervisors")
@@ -334,7 +367,7 @@ func (u *upgrade) rollout(t *testing.T, c *cloud) {
 // left to do, also without the workaround.
 func (u *upgrade) last(t *testing.T, c *cloud) {
 	wantSaid(t, "plan", c.kolla(t, 2, "plan", "-detailed-exitcode").out, "pod restarts", `"2025.1" → "2026.2"`)
-	u.stage(t, c, "last apply", "apply", "-auto-approve", "-timeout=20m")
+	u.stage(t, c, "last apply", `/nova-conductor: updated`, "apply", "-auto-approve", "-timeout=20m")
 	c.noChanges(t)
 	for _, file := range []string{"nova.conf", "nova-compute.conf"} {
 		c.edit(t, fmt.Sprintf(workaround, file), "\n")

@@ -382,6 +382,37 @@ func TestDestroyWaits(t *testing.T) {
 	}
 }
 
+// TestDestroyOfHypervisors stops workloads that others need after a person approved it, and never automatically. Data
+// stays.
+func TestDestroyOfHypervisors(t *testing.T) {
+	b := newBench(t)
+	b.files("files", strings.NewReplacer(`"Deployment"`, `"DaemonSet"`, `"echo"
+  }`, `"echo"
+    loss  = "servers stop"
+  }`).Replace(configuration))
+	b.start()
+	b.cloud("  approval: automatic\n")
+	b.until(v1alpha1.ReasonAsDeclared)
+	b.kubectl("delete", "cloud", "prod", "-n", b.namespace, "--wait=false")
+	refused := b.until(v1alpha1.ReasonRefused)
+	said := meta.FindStatusCondition(refused.Status.Conditions, v1alpha1.Ready).Message
+	for _, want := range []string{"servers stop", "unless spec.approval is automatic"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it says %q, want %q", said, want)
+		}
+	}
+	b.kubectl("patch", "cloud", "prod", "-n", b.namespace, "--type=merge", "-p", `{"spec":{"approval":"manual"}}`)
+	waiting := b.until(v1alpha1.ReasonAwaitsApproval)
+	if dangers := strings.Join(waiting.Status.Plan.Dangers, "\n"); !strings.Contains(dangers, "servers stop") || b.note() != "hello" {
+		t.Errorf("the dangers are %s; the ConfigMap has %q", dangers, b.note())
+	}
+	b.kubectl("patch", "cloud", "prod", "-n", b.namespace, "--type=merge", "-p", `{"spec":{"approvedPlan":"`+waiting.Status.Plan.Digest+`"}}`)
+	b.kubectl("wait", "--for=delete", "cloud/prod", "-n", b.namespace, "--timeout=60s")
+	if b.note() != "" {
+		t.Error("the objects are still there")
+	}
+}
+
 // TestBadInput names what is wrong with a Cloud.
 func TestBadInput(t *testing.T) {
 	b := newBench(t)

@@ -128,8 +128,9 @@ type CloudSpec struct {
 	// +kubebuilder:validation:MaxItems=256
 	Adopt []string `json:"adopt,omitempty"`
 	// What happens to the objects of the cloud when the Cloud is deleted. Destroy: a plan destroys them; it
-	// waits for approval unless approval is automatic, and data stays unless deleteData names it. Orphan: they
-	// stay, and kolla apply can go on with them.
+	// waits for approval unless approval is automatic, and data stays unless deleteData names it. Workloads that
+	// others need, such as hypervisors, stop after approval, or if deleteData names them. Orphan: they stay, and
+	// kolla apply can go on with them.
 	//
 	// +optional
 	// +kubebuilder:default=Destroy

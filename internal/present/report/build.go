@@ -25,7 +25,7 @@ func Of(plan *plans.Plan, at Moment) *Plan {
 		ID: plan.ID, Tool: plan.Tool, Cloud: plan.Cloud, Namespace: plan.Namespace, Rendered: plan.Renderings != nil,
 		Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly,
 		Made: at.format(plan.Created), Elsewhere: elsewhere(plan),
-		Compared: compared(plan), Scope: scope(plan), Upgrade: upgrade(plan), Policies: policies(plan), Losses: losses(plan), Jobs: jobs(plan),
+		Compared: compared(plan), Scope: scope(plan), Upgrade: upgrade(plan, at), Policies: policies(plan), Losses: losses(plan), Jobs: jobs(plan),
 		Drift: drift(plan, at), Replaced: replaced(plan, at), Yielded: yielded(plan, at), Foreign: added(plan, at),
 		Kept: kept(plan), Impact: ImpactOf(plan), Services: services(plan), Outputs: outputs(plan), Unverified: unverified(plan), Pending: pending(plan),
 		Summary: Summary(plan), Counts: plan.Counts(), OutputCount: outputCounts(plan),

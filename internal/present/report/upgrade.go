@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -10,7 +11,7 @@ import (
 
 // upgrade says that the OpenStack release or the distribution changes, what cannot go back, and
 // what to do before and after.
-func upgrade(plan *plans.Plan) *Upgrade {
+func upgrade(plan *plans.Plan, at Moment) *Upgrade {
 	u := plan.Upgrade
 	if u == nil {
 		return nil
@@ -37,12 +38,27 @@ func upgrade(plan *plans.Plan) *Upgrade {
 		out.Lines = append(out.Lines, "OpenStack does not support a downgrade: restore the backups that were made before the upgrade.")
 		return out
 	}
-	if changesRelease(u) {
-		out.Lines = append(out.Lines,
-			"Before: an apply of the old release leaves nothing to do, and the databases are backed up.",
-			"After: kolla rollout replaces the pods that wait for it. See docs/upgrades.md.")
+	if u.ChangesRelease() {
+		out.Lines = append(out.Lines, "Before: an apply of the old release leaves nothing to do, and the databases are backed up.")
+		if u.Backup != nil {
+			out.Lines = append(out.Lines, newestBackup(*u.Backup, at.Now))
+		}
+		out.Lines = append(out.Lines, "After: kolla rollout replaces the pods that wait for it. See docs/upgrades.md.")
 	}
 	return out
+}
+
+// newestBackup tells the age of the newest backup.
+func newestBackup(b plans.Backup, now time.Time) string {
+	switch {
+	case b.Unknown != "":
+		return "The newest backup is not known: " + b.Unknown
+	case b.CronJob == "":
+		return "No backup is declared: no CronJob runs kolla backup (docs/backups.md)."
+	case b.At.IsZero():
+		return fmt.Sprintf("There is no backup yet: CronJob %s has never succeeded.", b.CronJob)
+	}
+	return fmt.Sprintf("The newest backup was made %s, by CronJob %s.", words.Ago(now.Sub(b.At)), b.CronJob)
 }
 
 // mainStep returns the step that the title names: that of the cloud or, if only services change,
@@ -115,16 +131,4 @@ func changedOptions(u *plans.Upgrade) []string {
 		out = append(out, fmt.Sprintf("%s: %s in %s %s.", o.Source, o.Option, o.File, became))
 	}
 	return words.First(out, Similar, "option")
-}
-
-func changesRelease(u *plans.Upgrade) bool {
-	if u.From.Release != u.To.Release {
-		return true
-	}
-	for _, s := range u.Services {
-		if s.From.Release != s.To.Release {
-			return true
-		}
-	}
-	return false
 }

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -52,6 +53,24 @@ func (i Image) split() (repository, version string) {
 		return r.Name(), ShortDigest(r.Digest)
 	}
 	return r.Name(), cmp.Or(r.Tag, "latest")
+}
+
+// Behind names the workloads whose pods run images of another OpenStack release than the cloud has: an
+// upgrade has not reached them. Tags without a release do not count.
+func (l *Look) Behind() []string {
+	current, _ := configs.ParseTag(l.Release)
+	var out []string
+	for _, s := range l.Services {
+		for _, w := range s.Workloads {
+			if current != "" && slices.ContainsFunc(w.Images, func(i Image) bool {
+				release, _ := configs.ParseTag(providers.SplitImage(i.Name).Tag)
+				return release != "" && release != current
+			}) {
+				out = append(out, w.Address.Name)
+			}
+		}
+	}
+	return out
 }
 
 // ShortDigest abbreviates a digest: "sha256:0123456789ab".

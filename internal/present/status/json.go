@@ -7,7 +7,7 @@ import (
 )
 
 // jsonFormat is the version of the JSON. A new minor version only adds keys.
-const jsonFormat = "1.0"
+const jsonFormat = "1.1"
 
 type (
 	lookJSON struct {
@@ -17,6 +17,7 @@ type (
 		Namespace string        `json:"namespace,omitempty"`
 		Server    string        `json:"server"`
 		Ready     bool          `json:"ready"`
+		Behind    []string      `json:"behind,omitempty"` // see Look.Behind
 		Services  []serviceJSON `json:"services"`
 	}
 	serviceJSON struct {
@@ -42,7 +43,7 @@ type (
 // JSON writes the look as JSON, in one line if the indent is empty.
 func (l *Look) JSON(out io.Writer, indent string) error {
 	_, unready := l.Workloads()
-	doc := lookJSON{Format: jsonFormat, Cloud: l.Cloud, Release: l.Release, Namespace: l.Namespace, Server: l.Server, Ready: unready == 0, Services: []serviceJSON{}}
+	doc := lookJSON{Format: jsonFormat, Cloud: l.Cloud, Release: l.Release, Namespace: l.Namespace, Server: l.Server, Ready: unready == 0, Behind: l.Behind(), Services: []serviceJSON{}}
 	for _, s := range l.Services {
 		service := serviceJSON{Address: s.Address, Ready: s.Ready(), Public: append([]string{}, s.Public...), Workloads: []workloadJSON{}}
 		for _, w := range s.Workloads {

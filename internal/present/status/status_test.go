@@ -178,3 +178,27 @@ func TestVersionsOfImages(t *testing.T) {
 		}
 	}
 }
+
+func TestBehind(t *testing.T) {
+	workload := func(name string, images ...string) status.Workload {
+		w := status.Workload{Address: addrs.Object{Block: "service.a", Kind: "Deployment", Name: name}}
+		for _, image := range images {
+			w.Images = append(w.Images, status.Image{Name: image})
+		}
+		return w
+	}
+	look := &status.Look{Release: "2026.1-rocky-10", Services: []status.Service{{Workloads: []status.Workload{
+		workload("new", "q/new:2026.1-rocky-10"),
+		workload("distribution", "q/new:2026.1-debian-trixie"),
+		workload("own", "q/own:3.0", "q/own"),
+		workload("rolls", "q/new:2026.1-rocky-10", "q/new:2025.1-rocky-9"),
+		workload("old", "q/old:2025.1-rocky-9"),
+	}}}}
+	if diff := cmp.Diff([]string{"rolls", "old"}, look.Behind()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	look.Release = "" // not known
+	if got := look.Behind(); got != nil {
+		t.Errorf("behind an unknown release: %v", got)
+	}
+}

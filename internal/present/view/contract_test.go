@@ -215,6 +215,7 @@ func TestStreams(t *testing.T) {
 		"diagnostics": {render: diagnostics, err: true},
 		"problems":    {render: problems, err: true},
 		"complete":    {render: appliedComplete, out: true},
+		"warned":      {render: appliedWarned, out: true, err: true},
 		"failed":      {render: appliedFailed, out: true, err: true},
 	}
 	for name, test := range tests {

@@ -187,6 +187,7 @@ func anApply(s *paper, put func(string) string) {
 	s.Waiting("the API server cannot do it yet: " + put("too many requests"))
 	progress.Close()
 	s.Reading([]string{put("data.x")})
+	failed.Messages = []plans.Problem{{Warning: true, Address: plan.Actions[0].Address, Source: put("cloud.hcl:4"), Summary: "The job succeeded, and gives a warning", Detail: put("Warning: old")}}
 	must(s.Applied(failed))
 }
 

@@ -71,6 +71,7 @@ var goldens = map[string]func(*view.Printer){
 	"config_explained_raw":  configExplainedRaw,
 	"problems":              problems,
 	"applied_complete":      appliedComplete,
+	"applied_warned":        appliedWarned,
 	"applied_failed":        appliedFailed,
 	"applied_forbidden":     appliedForbidden,
 	"applied_interrupted":   appliedInterrupted,

@@ -124,6 +124,14 @@ func problems(p *view.Printer) {
 	p.Failure("Cannot reach the cluster", "dial tcp 10.0.0.10:6443: connect: connection refused")
 }
 
+// appliedWarned prints an apply with a job that gave warnings.
+func appliedWarned(p *view.Printer) {
+	must(p.Applied(applied.Result{Added: 1, Took: 2 * time.Second, Messages: []plans.Problem{{
+		Warning: true, Address: address("service.neutron/Job/neutron-upgrade-check-52a1"), Source: "cloud.hcl:41", Summary: "The job succeeded, and gives a warning",
+		Detail: "Warning: Worker counts configured: The default number of workers has changed and should be configured.\nWarning: Policy File JSON to YAML Migration: None",
+	}}}))
+}
+
 func appliedComplete(p *view.Printer) {
 	must(p.Applied(applied.Result{Added: 5, Changed: 1, Took: 72 * time.Second}))
 	must(p.Applied(applied.Result{Added: 1, Imported: 2, Forgotten: 1, Took: 900 * time.Millisecond}))

@@ -1,6 +1,10 @@
 package view_test
 
-import "kolla.openstack.org/kolla/planner/plans"
+import (
+	"time"
+
+	"kolla.openstack.org/kolla/planner/plans"
+)
 
 // upgraded is a plan with an upgrade of OpenStack. One service does not change its release.
 func upgraded() *plans.Plan {
@@ -9,6 +13,7 @@ func upgraded() *plans.Plan {
 	old, coming := plans.Images{Release: "2025.1", Distro: "rocky-9"}, plans.Images{Release: "2025.2", Distro: "rocky-10"}
 	p.Upgrade = &plans.Upgrade{
 		From: old, To: coming, Databases: []string{"keystone"}, Processors: "x86-64-v3",
+		Backup:   &plans.Backup{CronJob: "openstack/backup", At: now.Add(-29 * time.Hour)},
 		Versions: []plans.VersionChange{{Program: "MariaDB", From: "10.11", To: "11.4"}},
 		Services: []plans.ServiceUpgrade{
 			{Name: "keystone", Block: "service.keystone", From: old, To: coming},

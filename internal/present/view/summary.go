@@ -12,9 +12,13 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 )
 
-// Applied prints the result of an apply: failures to standard error, skipped actions and
-// the closing line to standard output. The error is that of writing to standard output.
+// Applied prints the result of an apply: messages of jobs and failures to standard error, skipped
+// actions and the closing line to standard output. The error is that of writing to standard output.
 func (p *Printer) Applied(a applied.Result) error {
+	if len(a.Messages) > 0 {
+		p.tell([]screen.Line{nil})
+		p.Problems(a.Messages)
+	}
 	p.Events.Applied(a)
 	var skipped error
 	if len(a.Skipped) > 0 { // before the errors, so that these stay on the screen

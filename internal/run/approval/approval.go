@@ -169,12 +169,22 @@ func (c *check) head(saved *plans.Plan) {
 		{"word on changing only the state", saved.RefreshOnly, fresh.RefreshOnly},
 		{"list of options", saved.Options, fresh.Options},
 		{"selection", saved.Selection, fresh.Selection},
-		{"upgrade", saved.Upgrade, fresh.Upgrade},
+		{"upgrade", withoutBackup(saved.Upgrade), withoutBackup(fresh.Upgrade)},
 	} {
 		if !equal(field.saved, field.fresh) {
 			c.differ(addrs.Object{}, "the file has another %s than a new plan", field.name)
 		}
 	}
+}
+
+// withoutBackup returns an upgrade without the newest backup, as another one may have been made since.
+func withoutBackup(u *plans.Upgrade) *plans.Upgrade {
+	if u == nil {
+		return nil
+	}
+	rest := *u
+	rest.Backup = nil
+	return &rest
 }
 
 // object compares the object in an action of the file with the declared object. A change in the

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/run/cutoff"
 	"kolla.openstack.org/kolla/internal/run/upgrade"
@@ -19,6 +20,7 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/keystone"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/mariadb"
 	"kolla.openstack.org/kolla/providers/openstack/options"
@@ -245,7 +247,7 @@ func (e *Engine) compare(ctx context.Context, loaded Loaded, st *state.State, o 
 		return nil, err
 	}
 	if plan != nil && !o.Destroy && !o.RefreshOnly {
-		problems = append(problems, e.findUpgrade(config, plan, o)...)
+		problems = append(problems, e.findUpgrade(ctx, config, plan, o)...)
 	}
 	o.locate(problems)
 	redactProblems(problems, e.Cluster.Secrets)
@@ -276,7 +278,7 @@ func (e *Engine) registrar(o Options) (providers.Registrar, func()) {
 
 // findUpgrade adds the change of the OpenStack release to a plan. It returns the changes that
 // OpenStack does not support. The plan has read the namespaces.
-func (e *Engine) findUpgrade(config *configs.Config, plan *plans.Plan, o Options) (problems []plans.Problem) {
+func (e *Engine) findUpgrade(ctx context.Context, config *configs.Config, plan *plans.Plan, o Options) (problems []plans.Problem) {
 	live := e.Cluster.Snapshot().Get
 	plan.Upgrade, problems = upgrade.Find(upgrade.Input{
 		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases, Rest: o.rest,
@@ -292,6 +294,11 @@ func (e *Engine) findUpgrade(config *configs.Config, plan *plans.Plan, o Options
 			}
 			u.Options = append(u.Options, change)
 		}
+	}
+	if u := plan.Upgrade; u != nil && u.ChangesRelease() && !u.Backward {
+		u.Backup = upgrade.NewestBackup(&config.Cloud, func(namespace string) ([]*unstructured.Unstructured, error) {
+			return e.Cluster.client.List(ctx, kinds.CronJob.WithVersion("v1"), namespace)
+		})
 	}
 	return problems
 }

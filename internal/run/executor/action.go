@@ -410,9 +410,26 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }
 
-// wait waits until the object is ready. Other actions may run meanwhile.
+// wait waits until the object is ready, and reads the message of a Job. Other actions may run meanwhile.
 func (s *step) wait(ctx context.Context) error {
 	s.idle()
+	err := s.await(ctx)
+	if o := s.action.Object; err == nil && o != nil && o.IsJob() && !o.Skipped() {
+		s.outcome.Message = s.message(ctx)
+	}
+	return err
+}
+
+// message returns what a Job says, or why that is not known.
+func (s *step) message(ctx context.Context) []string {
+	lines, err := s.run.options.Writer.Message(ctx, s.action.Ref)
+	if err != nil {
+		return []string{"The job may have left a message, which cannot be read: " + err.Error()}
+	}
+	return lines
+}
+
+func (s *step) await(ctx context.Context) error {
 	timeout := s.run.options.Timeout
 	if o := s.action.Object; o != nil && o.Timeout > 0 {
 		timeout = time.Duration(o.Timeout) * time.Second

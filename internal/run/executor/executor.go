@@ -114,6 +114,8 @@ type Outcome struct {
 	Err error
 	// Because is the failed action that a skipped one depends on.
 	Because addrs.Object
+	// Message are the lines that a Job left for the person who applies.
+	Message []string
 	// Left describes what deleted pods may have left on their nodes; nil: nothing.
 	Left    *Leftover
 	Elapsed time.Duration // zero if the action did not start

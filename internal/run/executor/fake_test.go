@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,9 @@ type cluster struct {
 	onDryRun func(after *unstructured.Unstructured) error
 	// onAnswer changes the answer to an apply. It may be nil.
 	onAnswer func(live *unstructured.Unstructured)
+
+	// messages are the lines of Jobs, by their names. A Job with no lines has pods that cannot be read.
+	messages map[string][]string
 
 	mu      sync.Mutex
 	calls   []string
@@ -212,6 +216,14 @@ func (c *cluster) Wait(ctx context.Context, ref providers.Ref, report func(strin
 	}
 	c.called("wait %s", ref)
 	return nil
+}
+
+// Message returns the prepared answer.
+func (c *cluster) Message(_ context.Context, job providers.Ref) ([]string, error) {
+	if lines, known := c.messages[job.Name]; known && lines == nil {
+		return nil, errors.New("pods is forbidden")
+	}
+	return c.messages[job.Name], nil
 }
 
 func bound(options providers.ApplyOptions) string {

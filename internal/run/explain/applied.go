@@ -2,6 +2,7 @@ package explain
 
 import (
 	"errors"
+	"strings"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/internal/base/failure"
@@ -43,6 +44,7 @@ func add(total *applied.Result, round applied.Result) {
 	total.Pruned += round.Pruned
 	total.Destroy = round.Destroy
 	total.Interrupted = total.Interrupted || round.Interrupted
+	total.Messages = append(total.Messages, round.Messages...)
 	total.Failed = append(total.Failed, round.Failed...)
 	total.Skipped = append(total.Skipped, round.Skipped...)
 }
@@ -55,6 +57,9 @@ func summarizeRound(round engine.Round, version string, secrets *redaction.Value
 	var done plans.Plan
 	known := map[string]int{} // shared causes, and their index in a.Failed
 	for _, outcome := range result.Outcomes {
+		if len(outcome.Message) > 0 {
+			a.Messages = append(a.Messages, message(outcome))
+		}
 		switch outcome.Status {
 		case executor.Applied:
 			done.Actions = append(done.Actions, *outcome.Action)
@@ -105,6 +110,13 @@ func sharedCause(err error) string {
 		return lost.Error()
 	}
 	return ""
+}
+
+// message shows what a Job says that succeeded.
+func message(outcome executor.Outcome) plans.Problem {
+	p := plans.ProblemOf(outcome.Action.Object, "The job succeeded, and gives a warning", strings.Join(outcome.Message, "\n"))
+	p.Warning = true
+	return p
 }
 
 // failed explains the failure of an action.

@@ -1,5 +1,5 @@
-// Package podlogs reads the logs of pods. [Read] merges them by time, and [Follow] passes lines on
-// as they are written.
+// Package podlogs reads the logs of pods. [Read] merges them by time, [ReadErrors] returns the errors in
+// them, and [Follow] passes lines on as they are written.
 package podlogs
 
 import (
@@ -96,20 +96,27 @@ type Line struct {
 // Read reads the logs of containers, and returns their lines by time. The error has a reason for
 // each log that it could not read; the lines of the other logs are complete.
 func Read(ctx context.Context, reader Reader, containers []Container, o Options) ([]Line, error) {
+	logs := make([][]Line, len(containers))
+	err := readAll(ctx, reader, containers, o, func(i int, l Line) { logs[i] = append(logs[i], l) })
+	lines := slices.Concat(logs...)
+	slices.SortStableFunc(lines, func(a, b Line) int { return a.Time.Compare(b.Time) })
+	return lines, err
+}
+
+// readAll passes on the lines of containers, with the index of the container. One goroutine at a time has a container.
+func readAll(ctx context.Context, reader Reader, containers []Container, o Options, each func(i int, l Line)) error {
 	const atOnce = 10 // logs
-	logs, failed := make([][]Line, len(containers)), make([]error, len(containers))
+	failed := make([]error, len(containers))
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i, c := range containers {
 		group.Go(crash.Catching(func() error {
-			failed[i] = scan(ctx, reader, c, o.of(c), func(l Line) { logs[i] = append(logs[i], l) })
+			failed[i] = scan(ctx, reader, c, o.of(c), func(l Line) { each(i, l) })
 			return nil
 		}))
 	}
 	err := group.Wait()
-	lines := slices.Concat(logs...)
-	slices.SortStableFunc(lines, func(a, b Line) int { return a.Time.Compare(b.Time) })
-	return lines, errors.Join(append(failed, err)...)
+	return errors.Join(append(failed, err)...)
 }
 
 // scan passes the lines of a log on. A line without a time gets that of the line before.

@@ -195,6 +195,15 @@ func refusal(ctx context.Context, err error) string {
 	return "it accepts connections, but refuses TLS" + cause(ctx, err)
 }
 
+// Why says why a request got no answer, without text of the server.
+func Why(ctx context.Context, err error) string {
+	var unverified *tls.CertificateVerificationError
+	if errors.As(err, &unverified) {
+		return refusal(ctx, err)
+	}
+	return "it does not answer" + cause(ctx, err)
+}
+
 // cause returns the reason of a failure of the network, without text of the server. It is empty for
 // other failures.
 func cause(ctx context.Context, err error) string {

@@ -1,10 +1,15 @@
 package upgrade_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -368,5 +373,50 @@ func TestOfNamespace(t *testing.T) {
 	}
 	if got := upgrade.OfNamespace(nil); got != (plans.Images{}) {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestNewestBackup checks which CronJob made the newest backup, and what is said if users may not list all CronJobs.
+func TestNewestBackup(t *testing.T) {
+	job := func(namespace, name, labels, success string) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{}
+		text := fmt.Sprintf(`{"metadata": {"namespace": %q, "name": %q}, "spec": {"jobTemplate": {"spec": {"template": {"metadata": {"labels": {%s}}}}}}, "status": {%s}}`, namespace, name, labels, success)
+		if err := json.Unmarshal([]byte(text), &u.Object); err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	const backup = `"app.kubernetes.io/name": "kolla-backup"`
+	named := func(cloud string) string { return fmt.Sprintf(`%s, %q: %q`, backup, providers.LabelCloud, cloud) }
+	success := func(day int) string { return fmt.Sprintf(`"lastSuccessfulTime": "2026-11-%02dT02:40:00Z"`, day) }
+	at := func(day int) time.Time { return time.Date(2026, 11, day, 2, 40, 0, 0, time.UTC) }
+	denied := errors.New("jane may not list CronJobs")
+	for name, c := range map[string]struct {
+		jobs   []*unstructured.Unstructured
+		denied int // of all namespaces, or also of that of the cloud
+		want   plans.Backup
+	}{
+		"none":           {nil, 0, plans.Backup{}},
+		"another job":    {[]*unstructured.Unstructured{job("openstack", "report", "", success(27))}, 0, plans.Backup{}},
+		"one":            {[]*unstructured.Unstructured{job("openstack", "backup", backup, success(27))}, 0, plans.Backup{CronJob: "openstack/backup", At: at(27)}},
+		"never":          {[]*unstructured.Unstructured{job("openstack", "backup", backup, "")}, 0, plans.Backup{CronJob: "openstack/backup"}},
+		"the newer one":  {[]*unstructured.Unstructured{job("openstack", "new", backup, ""), job("kolla", "backup", named("prod"), success(28)), job("openstack", "backup", backup, success(27))}, 0, plans.Backup{CronJob: "kolla/backup", At: at(28)}},
+		"other clouds":   {[]*unstructured.Unstructured{job("kolla", "backup", named("test"), success(28)), job("other", "backup", backup, success(28))}, 0, plans.Backup{}},
+		"own namespace":  {[]*unstructured.Unstructured{job("openstack", "backup", backup, success(27)), job("kolla", "backup", named("prod"), success(28))}, 1, plans.Backup{CronJob: "openstack/backup", At: at(27)}},
+		"none in it":     {[]*unstructured.Unstructured{job("kolla", "backup", named("prod"), success(28))}, 1, plans.Backup{Unknown: denied.Error()}},
+		"without rights": {[]*unstructured.Unstructured{job("openstack", "backup", backup, success(27))}, 2, plans.Backup{Unknown: denied.Error()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			got := upgrade.NewestBackup(&configs.Cloud{Name: "prod", Namespace: "openstack"}, func(namespace string) ([]*unstructured.Unstructured, error) {
+				if asked++; asked <= c.denied {
+					return nil, denied
+				}
+				return slices.DeleteFunc(slices.Clone(c.jobs), func(u *unstructured.Unstructured) bool { return namespace != "" && u.GetNamespace() != namespace }), nil
+			})
+			if diff := cmp.Diff(&c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -29,6 +29,7 @@ func Cloud(e *eval.Env, b *source.Block) (configs.Cloud, cty.Value) {
 		Foreign:     eval.String(e, b, "foreign"),
 
 		NetworkPolicy: eval.Bool(e, b, "network_policy"),
+		Metrics:       scraping(e, b),
 
 		Range:        b.Header,
 		ReleaseRange: b.AttributeRange("release"),
@@ -50,5 +51,48 @@ func Cloud(e *eval.Env, b *source.Block) (configs.Cloud, cty.Value) {
 		"logging":   cty.StringVal(cmp.Or(c.Logging, schema.LogsNowhere)),
 		"namespace": eval.Read(e, b, cty.StringVal(c.Namespace), "namespace"),
 		"region":    eval.Read(e, b, cty.StringVal(c.Region), "region"),
+		"metrics":   cty.BoolVal(c.Metrics != nil),
 	})
+}
+
+// ownPrometheus are the labels of the pods of a service with this name.
+var ownPrometheus = map[string]string{"app.kubernetes.io/name": "prometheus"}
+
+// scraping evaluates the block metrics of the cloud. It returns nil without the block.
+func scraping(e *eval.Env, cloud *source.Block) *configs.Scraping {
+	b := cloud.One("metrics", "")
+	if b == nil {
+		return nil
+	}
+	out := &configs.Scraping{Mode: eval.String(e, b, "mode"), Labels: eval.Strings(e, b, "labels"), Range: b.Header}
+	CheckMarks(e.Report, b, "labels", out.Labels)
+	for _, a := range b.All("allow") {
+		out.Allows = append(out.Allows, Who(e, a))
+	}
+	switch {
+	case len(out.Allows) > 0:
+	case out.Mode == configs.ScrapeServices:
+		out.Allows = []configs.Allow{{Name: "prometheus", Pods: ownPrometheus}}
+	case out.Mode == configs.ScrapeMonitors && eval.Bool(e, cloud, "network_policy"):
+		e.Report.Error(b.Header, "No Prometheus is allowed", "NetworkPolicies keep every Prometheus out. Say which one may connect, with an `allow` block here, such as:\n\n  allow \"prometheus\" {\n    namespace = \"monitoring\"\n    pods      = { \"app.kubernetes.io/name\" = \"prometheus\" }\n  }")
+	}
+	return out
+}
+
+// Who evaluates the part of an allow block that selects clients.
+func Who(e *eval.Env, b *source.Block) configs.Allow {
+	a := configs.Allow{
+		Name:      b.Label,
+		Namespace: eval.String(e, b, "namespace"),
+		Pods:      eval.Strings(e, b, "pods"),
+		CIDRs:     eval.List(e, b, "cidrs"),
+		Range:     RangeOf(b),
+	}
+	if !eval.IsSet(e, b, "namespace") && !eval.IsSet(e, b, "pods") && !eval.IsSet(e, b, "cidrs") {
+		e.Report.Error(b.Header, "Nobody is allowed", "Say who may connect: namespace, pods or cidrs. For everybody, write cidrs = [\"0.0.0.0/0\", \"::/0\"].")
+	}
+	if eval.IsSet(e, b, "pods") && eval.AllKnown(e, b, "pods") && len(a.Pods) == 0 {
+		e.Report.Error(b.AttributeRange("pods"), "Unsuitable value for \"pods\"", "It needs at least one label. For all pods of a namespace, leave it out and name the namespace.")
+	}
+	return a
 }

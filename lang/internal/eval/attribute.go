@@ -72,7 +72,11 @@ func IsSet(e *Env, b *source.Block, name string) bool {
 func mismatch(attr *schema.Attribute, v cty.Value, err error) string {
 	bare, _ := v.Unmark()
 	want, list := string(attr.Type), attr.Type == schema.TypeList
-	if attr.Type == schema.TypeAny && attr.Value != "" {
+	switch {
+	case attr.Value == "":
+	case attr.Type == schema.TypeList:
+		want = attr.Value
+	case attr.Type == schema.TypeAny:
 		want, list = attr.Value, values.IsList(bare) // "list of objects"
 	}
 	if bare.Type().IsPrimitiveType() || values.IsList(bare) != list {

@@ -35,7 +35,7 @@ type Env struct {
 	Memo      *Memo
 	// Catalogue is the document of the built-in definitions.
 	Catalogue *source.Block
-	// InUse is cloud.services.
+	// InUse is an object with cloud.services and cloud.targets.
 	InUse *Lazy
 	// Owner is the user's service block under evaluation; nil outside of services.
 	Owner *source.Block

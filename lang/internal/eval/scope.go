@@ -406,10 +406,10 @@ func mayBeMissing(e *Env, expr hcl.Expression, t hcl.Traversal) bool {
 	return e.Memo.inTry(expr, t.SourceRange())
 }
 
-// readsServices reports whether a reference reads cloud.services, or the whole cloud.
+// readsServices reports whether a reference reads cloud.services, cloud.targets, or the whole cloud.
 func readsServices(t hcl.Traversal) bool {
 	name, named := addrs.NameOf(t)
-	return t.RootName() == "cloud" && (!named || name == "services")
+	return t.RootName() == "cloud" && (!named || name == "services" || name == "targets")
 }
 
 // wholeValue returns the value of a name, with the parts that are evaluated only when they are
@@ -419,8 +419,11 @@ func wholeValue(e *Env, t hcl.Traversal, v cty.Value) cty.Value {
 		return v
 	}
 	values := v.AsValueMap()
-	values["services"] = e.InUse.read(e, "cloud.services", t.SourceRange())
-	return cty.ObjectVal(values)
+	if inUse := e.InUse.read(e, "cloud.services", t.SourceRange()); inUse.Type().IsObjectType() {
+		maps.Copy(values, inUse.AsValueMap())
+		return cty.ObjectVal(values)
+	}
+	return cty.DynamicVal // it needs itself, which was reported
 }
 
 // podFields are the roots of references to facts that only a pod knows. Only expressions in env

@@ -53,6 +53,8 @@ type Node struct {
 	Evaluate func(f *Frame) cty.Value
 	// Definition is the name of the definition of a service.
 	Definition string
+	// Measured are the workloads of a service that may serve metrics.
+	Measured []string
 	// ArgumentsOf is the ID of the secret whose arguments the node evaluates.
 	ArgumentsOf string
 

@@ -136,13 +136,13 @@ func Undecided(ordered []*Node, open map[string]bool) []string {
 	return out
 }
 
-// servicesInUse returns the value of cloud.services: the names of the definitions that services
-// use. A reader of it does not need the services.
+// servicesInUse returns the names of the definitions that services use (cloud.services), and the names of
+// the headless Services with the metrics of services (cloud.targets). A reader does not need the services.
 func servicesInUse(g *Graph) cty.Value {
 	before := g.running
 	g.running = []*Node{{ID: "cloud.services"}}
 	defer func() { g.running = before }()
-	names := map[string]bool{}
+	definitions, targets := map[string]bool{}, map[string]bool{}
 	unknown := cty.NilVal
 	for _, n := range g.order {
 		if n.Root != "service" || n.Definition == "" {
@@ -155,11 +155,19 @@ func servicesInUse(g *Graph) cty.Value {
 			if !ok {
 				unknown = eval.UnknownInstances(e, n.Block)
 			}
-			if len(items) > 0 {
-				names[n.Definition] = true
+			for _, it := range items {
+				definitions[n.Definition] = true
+				for _, workload := range n.Measured {
+					targets[configs.MetricsService(it.Name(g.Env(it.Scope), n.Block), workload)] = true
+				}
 			}
 		}
 	}
+	return cty.ObjectVal(map[string]cty.Value{"services": setOf(definitions, unknown), "targets": setOf(targets, unknown)})
+}
+
+// setOf returns names as a set. It is unknown if the names depend on an unknown value.
+func setOf(names map[string]bool, unknown cty.Value) cty.Value {
 	if unknown != cty.NilVal {
 		return cty.UnknownVal(cty.Set(cty.String)).WithMarks(values.Deferrals(unknown))
 	}

@@ -13,19 +13,7 @@ import (
 
 // Allow evaluates a block that permits connections to the ports of the service.
 func Allow(s *Service, e *eval.Env, b *source.Block) configs.Allow {
-	a := configs.Allow{
-		Name:      b.Label,
-		Namespace: eval.String(e, b, "namespace"),
-		Pods:      eval.Strings(e, b, "pods"),
-		CIDRs:     eval.List(e, b, "cidrs"),
-		Range:     blocks.RangeOf(b),
-	}
-	if !eval.IsSet(e, b, "namespace") && !eval.IsSet(e, b, "pods") && !eval.IsSet(e, b, "cidrs") {
-		e.Report.Error(b.Header, "Nobody is allowed", "Say who may connect: namespace, pods or cidrs. For everybody, write cidrs = [\"0.0.0.0/0\", \"::/0\"].")
-	}
-	if eval.IsSet(e, b, "pods") && eval.AllKnown(e, b, "pods") && len(a.Pods) == 0 {
-		e.Report.Error(b.AttributeRange("pods"), "Unsuitable value for \"pods\"", "It needs at least one label. For all pods of a namespace, leave it out and name the namespace.")
-	}
+	a := blocks.Who(e, b)
 	names := eval.List(e, b, "ports")
 	if !eval.IsSet(e, b, "ports") {
 		names = s.Definition.Labels("port")
@@ -54,4 +42,22 @@ func addPort(a *configs.Allow, number int, udp bool) {
 	} else {
 		a.Ports = append(a.Ports, number)
 	}
+}
+
+// metrics evaluates the block metrics of a workload. It returns nil if the workload does not have the
+// block.
+func metrics(s *Service, workload *source.Block, w *configs.Workload) *configs.Metrics {
+	b := workload.One("metrics", "")
+	if b == nil {
+		return nil
+	}
+	out := &configs.Metrics{Port: eval.String(s.Env, b, "port"), Path: eval.String(s.Env, b, "path")}
+	CheckPort(s.Env, s.Definition, b, "port", out.Port)
+	switch known := s.Definition.Labels("port"); {
+	case isUDP(s, out.Port):
+		eval.Unsuitable(s.Env, b, "port", "Port %q is a UDP port, and a Prometheus reads metrics in HTTP.", out.Port)
+	case slices.Contains(known, out.Port) && !slices.Contains(w.Pod.Ports, out.Port) && eval.AllKnown(s.Env, workload, "ports"):
+		eval.Unsuitable(s.Env, b, "port", "The workload does not listen on port %q: add it to its argument `ports`.", out.Port)
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package pods
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -48,12 +49,31 @@ func Job(s *Service, b *source.Block, e *eval.Env) configs.Job {
 			}
 			j.Runs = "upgrade"
 		}
+		j.Fatal = exitCodes(b, e)
 		j.Nodes = nodesOf(s, b, e, j.Pod.Env)
 	}
 	checkVolumes(s, b, j.Pod.Volumes, mountedIn(s, &j.Pod, nil))
 	checkPropagation(s, b, &j.Pod)
 	checkLength(s, b)
 	return j
+}
+
+// exitCodes returns the exit codes with which a job fails at once, each once and in order.
+func exitCodes(b *source.Block, e *eval.Env) []int {
+	const name = "fatal_exit_codes"
+	if !eval.IsSet(e, b, name) {
+		return nil
+	}
+	if v, _ := e.Value(b.Attributes[name].Expr).Unmark(); v.CanIterateElements() && v.LengthInt() == 0 {
+		eval.Unsuitable(e, b, name, "It is empty. Leave it out, so that the job is tried again after each failure.")
+	}
+	var out []int
+	for _, text := range eval.List(e, b, name) {
+		code, _ := strconv.Atoi(text) // the form was checked
+		out = append(out, code)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // nodesOf returns the role whose nodes a job works on. It returns nil if the job names no role,
@@ -169,6 +189,7 @@ func Workload(s *Service, b *source.Block) configs.Workload {
 	w.Backup = backup(s, b, &w)
 	w.Follows = eval.List(e, b, "follows")
 	w.DataVersion = dataVersion(s, b, &w)
+	w.Metrics = metrics(s, b, &w)
 	if w.Kind == "Deployment" && w.Update == "on-delete" {
 		s.Env.Report.Error(b.AttributeRange("update"), "Unsuitable value for \"update\"", "The pods of a Deployment are always replaced; on-delete is for a StatefulSet or DaemonSet.")
 	}

@@ -264,6 +264,14 @@ func (c *collector) addSidecar(service string, w *configs.Workload) {
 		configs.Env{Name: "KOLLA_SERVICE", Value: configs.Plain(service)},
 		configs.Env{Name: "KOLLA_WORKLOAD", Value: configs.Plain(w.Name)})
 	slices.SortFunc(side.Env, func(a, b configs.Env) int { return strings.Compare(a.Name, b.Name) })
+	for w.Name == side.Name || slices.ContainsFunc(w.Pod.Inits, func(i configs.Init) bool { return i.Name == side.Name }) {
+		side.Name += "-2"
+	}
+	isLogDir := func(path string) bool { return path == logDir } // which is a volume now
+	w.Pod.Writable = slices.DeleteFunc(slices.Clone(w.Pod.Writable), isLogDir)
+	for i := range w.Pod.Inits {
+		w.Pod.Inits[i].Writable = slices.DeleteFunc(slices.Clone(w.Pod.Inits[i].Writable), isLogDir)
+	}
 	w.Pod.Inits = slices.Insert(w.Pod.Inits, 0, side)
 	w.Pod.Volumes = append(slices.Clone(w.Pod.Volumes), configs.Volume{Name: logsName, Shared: c.volume, Path: logDir})
 }

@@ -36,6 +36,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/graph"
+	"kolla.openstack.org/kolla/lang/internal/layers"
 	"kolla.openstack.org/kolla/lang/internal/moves"
 	"kolla.openstack.org/kolla/lang/internal/pods"
 	"kolla.openstack.org/kolla/lang/internal/settings"
@@ -93,7 +94,7 @@ func (c *Set) Add(m *graph.Module) {
 		if definition, home := graph.DefinitionOf(c.Constant, c.Catalogue, m, b); definition != nil {
 			over, values := overlaid(c, definition, b)
 			d := &declaration{set: c, node: n, written: definition, home: home, overlay: over}
-			n.Definition = definition.Label
+			n.Definition, n.Measured = definition.Label, measured(b, over.whole)
 			check.Arguments(c.Report, b, definition)
 			n.Needs = references(d, values)
 			n.Evaluate = func(f *graph.Frame) cty.Value {
@@ -109,6 +110,16 @@ func (c *Set) Last() {
 	if loggingBlock(c.Root) != nil {
 		c.Graph.Last("service." + loggingName)
 	}
+}
+
+// measured returns the workloads of a service that may serve metrics. One elsewhere has none.
+func measured(service, definition *source.Block) (out []string) {
+	for _, w := range definition.All("workload") {
+		if !eval.MayBeExternal(service) && layers.GateOf(w) != layers.GateClosed && w.One("metrics", "") != nil {
+			out = append(out, w.Label)
+		}
+	}
+	return out
 }
 
 // ExpandDefaults expands the dynamic blocks in the cloud's defaults in the root frame.

@@ -66,6 +66,10 @@ var (
 		"four octal digits that start with 0, such as 0400",
 		regexp.MustCompile(`^0[0-7]{3}$`).MatchString,
 	}
+	ExitCode = Form{
+		"an exit code from 1 to 255",
+		regexp.MustCompile(`^([1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])$`).MatchString,
+	}
 	File = Form{
 		"a file name of letters, digits, dots, dashes and underscores",
 		func(s string) bool { return len(validation.IsConfigMapKey(s)) == 0 },

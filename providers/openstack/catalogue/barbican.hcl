@@ -64,7 +64,7 @@ definition "barbican" {
       queue                = { enable = true }
       secretstore          = { enabled_secretstore_plugins = "store_crypto" }
       crypto               = { enabled_crypto_plugins = "simple_crypto" }
-      simple_crypto_plugin = { kek = secret.kek.keys }
+      simple_crypto_plugin = { kek = [for key in secret.kek.keys : [key]] } # one line for each key
     }
   }
 
@@ -107,10 +107,17 @@ definition "barbican" {
     from = "barbican-api.conf"
   }
 
+  config "barbican-rewrap.conf" {
+    from   = "barbican-api.conf"
+    only   = ["database", "simple_crypto_plugin"]
+    values = { DEFAULT = { use_stderr = true } }
+  }
+
   job "upgrade-check" {
-    from    = "database"
-    when    = "check"
-    command = concat(local.check, ["barbican-status"])
+    from             = "database"
+    when             = "check"
+    command          = concat(local.check, ["barbican-status"])
+    fatal_exit_codes = [2]
   }
 
   job "db-sync" {
@@ -119,9 +126,11 @@ definition "barbican" {
   }
 
   job "rewrap" {
-    from    = "database"
     when    = "after"
     runs    = "rotation"
+    image   = "barbican-api"
+    user    = local.uid
+    config  = ["barbican-rewrap.conf"]
     command = ["sh", "-c", file("${path.module}/barbican/rewrap.sh")]
 
     # The job reads the keys from its config file. The mount tells which rotations it follows.

@@ -230,7 +230,7 @@ definition "collector" {
 
     # Outlives the pod, so that an update loses nothing and sends nothing twice.
     volume "buffer" {
-      host = "/var/lib/kolla/logs"
+      host = "/var/lib/kolla/logs/${cloud.namespace}"
       path = "/var/spool/kolla"
     }
 

@@ -147,9 +147,10 @@ definition "cinder" {
   }
 
   job "upgrade-check" {
-    from    = "database"
-    when    = "check"
-    command = concat(local.check, ["cinder-status"])
+    from             = "database"
+    when             = "check"
+    command          = concat(local.check, ["cinder-status"])
+    fatal_exit_codes = [2]
   }
 
   job "db-sync" {

@@ -41,9 +41,9 @@ locals {
   # whose packets nobody answers.
   connected = ["sh", "-ec", file("${path.module}/connected.sh"), "connected"]
 
-  # With a program and its arguments: the command of a job that checks an upgrade. Code 1 means warnings,
-  # which are in the log.
-  check = ["sh", "-c", "\"$@\" upgrade check || [ $? -eq 1 ]", "check"]
+  # With a program and its arguments: the command of a job that checks an upgrade. Code 2 means that the
+  # databases are not ready, and no other attempt will find them so.
+  check = ["python3", "-c", file("${path.module}/check.py")]
 
   # [database] beside the connection.
   database = {
@@ -58,6 +58,9 @@ locals {
 
   # As sh -c, runs a command that may open many files. A container may start with 1024.
   many_files = "ulimit -S -n 65535 2> /dev/null || ulimit -S -n \"$(ulimit -H -n)\"; exec \"$@\""
+
+  # As sh -ec, runs an exporter for the member with the number of its own pod.
+  exporter = ["sh", "-ec", file("${path.module}/exporter.sh"), "exporter"]
 
   # [database] of jobs that change tables, over the above: a statement may take hours.
   database_unlimited = { connection_parameters = null }

@@ -108,9 +108,10 @@ definition "heat" {
   }
 
   job "upgrade-check" {
-    from    = "database"
-    when    = "check"
-    command = concat(local.check, ["heat-status"])
+    from             = "database"
+    when             = "check"
+    command          = concat(local.check, ["heat-status"])
+    fatal_exit_codes = [2]
   }
 
   job "db-sync" {

@@ -88,10 +88,11 @@ definition "keystone" {
   }
 
   job "upgrade-check" {
-    from    = "database"
-    when    = "check"
-    image   = "keystone"
-    command = concat(local.check, ["keystone-status"])
+    from             = "database"
+    when             = "check"
+    image            = "keystone"
+    command          = concat(local.check, ["keystone-status"])
+    fatal_exit_codes = [2]
 
     mount "fernet" { path = "/etc/keystone/fernet-keys" } # it does not start without
   }

@@ -117,6 +117,15 @@ definition "mariadb" {
     number  = 4444
   }
 
+  port "metrics" {
+    enabled = cloud.metrics
+    number  = 9104
+  }
+
+  secret "exporter" {
+    enabled = cloud.metrics
+  }
+
   secret "root" {
     loss = "a database that is still there keeps the old password, and lets no job in"
   }
@@ -303,6 +312,45 @@ definition "mariadb" {
     }
   }
 
+  # One for each member. It is no sidecar: neither its failure nor its next image concern a database.
+  workload "exporter" {
+    enabled = cloud.metrics
+    kind    = "StatefulSet"
+    logs    = "console"
+    image   = "prometheus-mysqld-exporter"
+    user    = 42472
+    command = concat(local.exporter, [
+      "/opt/mysqld_exporter/mysqld_exporter",
+      "--mysqld.username=exporter",
+      "--web.listen-address=:${port.metrics}",
+      # They need more than the right to log in.
+      "--no-collect.slave_status",
+      "--no-collect.info_schema.innodb_cmp",
+      "--no-collect.info_schema.innodb_cmpmem",
+      "--no-collect.info_schema.query_response_time",
+    ])
+    ports = ["metrics"]
+    env = {
+      FLAG                     = "--mysqld.address"
+      MEMBERS                  = join(" ", [for member in self.members.server : "${member}:${local.cluster ? port.member : port.mysql}"])
+      MYSQLD_EXPORTER_PASSWORD = secret.exporter.value
+      POD                      = pod.name
+    }
+
+    metrics {
+      port = "metrics"
+    }
+
+    resources {
+      requests = { cpu = "10m", memory = "32Mi" }
+      limits   = { memory = "128Mi" }
+    }
+
+    ready {
+      http = "/"
+    }
+  }
+
   # Brings the server's own tables to the version of a new image.
   job "upgrade" {
     when  = "after"
@@ -317,6 +365,24 @@ definition "mariadb" {
     writable = ["/var/lib/mysql"] # the client notes the version where the server has its data
     timeout  = 3600
     env      = local.cluster ? { MEMBERS = local.members, MYSQL_TCP_PORT = port.member } : { MYSQL_HOST = self.host, MYSQL_TCP_PORT = port.mysql }
+
+    mount "root" {
+      path = "/run/secrets/root"
+    }
+  }
+
+  # The exporter's user, which may log in and nothing else.
+  job "exporter" {
+    enabled = cloud.metrics
+    when    = "after"
+    image   = "mariadb-server"
+    user    = 42434
+    command = ["sh", "-ec", join("", [file("${path.module}/mariadb/login.sh"), file("${path.module}/mariadb/exporter.sh")])]
+    env = {
+      MYSQL_HOST        = self.host
+      MYSQL_TCP_PORT    = port.mysql
+      EXPORTER_PASSWORD = secret.exporter.value
+    }
 
     mount "root" {
       path = "/run/secrets/root"

@@ -8,6 +8,11 @@ definition "memcached" {
     number = 11211
   }
 
+  port "metrics" {
+    enabled = cloud.metrics
+    number  = 9150
+  }
+
   workload "server" {
     kind    = "StatefulSet"
     logs    = "console"
@@ -23,6 +28,35 @@ definition "memcached" {
 
     ready {
       tcp = "memcache"
+    }
+  }
+
+  # One for each member.
+  workload "exporter" {
+    enabled = cloud.metrics
+    kind    = "StatefulSet"
+    logs    = "console"
+    image   = "prometheus-memcached-exporter"
+    user    = 42472
+    command = concat(local.exporter, ["/opt/memcached_exporter/memcached_exporter", "--web.listen-address=:${port.metrics}"])
+    ports   = ["metrics"]
+    env = {
+      FLAG    = "--memcached.address"
+      MEMBERS = join(" ", [for member in self.members.server : "${member}:${port.memcache}"])
+      POD     = pod.name
+    }
+
+    metrics {
+      port = "metrics"
+    }
+
+    resources {
+      requests = { cpu = "10m", memory = "16Mi" }
+      limits   = { memory = "64Mi" }
+    }
+
+    ready {
+      http = "/"
     }
   }
 

@@ -240,11 +240,12 @@ definition "neutron" {
   }
 
   job "upgrade-check" {
-    from    = "database"
-    when    = "check"
-    image   = "neutron-server"
-    config  = ["ml2_conf.ini"]
-    command = concat(local.check, ["neutron-status", "--config-file", "/etc/neutron/neutron.conf", "--config-file", "/etc/neutron/plugins/ml2/ml2_conf.ini"])
+    from             = "database"
+    when             = "check"
+    image            = "neutron-server"
+    config           = ["ml2_conf.ini"]
+    command          = concat(local.check, ["neutron-status"], local.files)
+    fatal_exit_codes = [2]
   }
 
   job "db-expand" {

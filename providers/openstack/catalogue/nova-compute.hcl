@@ -70,6 +70,11 @@ definition "nova-compute" {
     description = "Service of the definition nova-cell that the hypervisors belong to; by default the first cell."
   }
 
+  port "metrics" {
+    enabled = cloud.metrics
+    number  = 9177
+  }
+
   locals {
     cell   = merge(service.nova, { name = "cell1" }, input.cell)
     auth   = merge(user.nova_compute.auth, { valid_interfaces = "internal" })
@@ -338,6 +343,36 @@ definition "nova-compute" {
       exec    = concat(local.connected, ["nova-compute", tostring(local.cell.queue_port)])
       period  = 30
       timeout = 20
+    }
+  }
+
+  # Beside the pods with libvirtd, which nothing replaces in passing.
+  workload "exporter" {
+    enabled = cloud.metrics
+    kind    = "DaemonSet"
+    logs    = "console"
+    image   = "prometheus-libvirt-exporter"
+    user    = 0
+    command = ["/opt/libvirt-exporter", "--web.listen-address=:${port.metrics}"]
+    ports   = ["metrics"]
+    reason  = "It reads what servers use, from the libvirtd of the node, through its socket."
+
+    volume "libvirt-run" {
+      host      = "/run/libvirt"
+      read_only = true
+    }
+
+    metrics {
+      port = "metrics"
+    }
+
+    resources {
+      requests = { cpu = "10m", memory = "32Mi" }
+      limits   = { memory = "128Mi" }
+    }
+
+    ready {
+      http = "/"
     }
   }
 }

@@ -24,6 +24,11 @@ definition "openvswitch" {
     description = "Keys of other_config, such as { hw-offload = \"true\" }."
   }
 
+  port "metrics" {
+    enabled = cloud.metrics
+    number  = 9475
+  }
+
   locals {
     # Checksums of packets that stay on one machine are never computed. The userspace datapath
     # has to know that, or it passes pings and nothing else.
@@ -96,6 +101,36 @@ definition "openvswitch" {
     ready {
       exec   = ["sh", "-c", "ovs-appctl -t /run/openvswitch/ovs-vswitchd.$(cat /run/openvswitch/ovs-vswitchd.pid).ctl version"]
       period = 30
+    }
+  }
+
+  # Beside the pods with the switch, which nothing replaces in passing.
+  workload "exporter" {
+    enabled = cloud.metrics
+    kind    = "DaemonSet"
+    logs    = "console"
+    image   = "openvswitch-db-server"
+    user    = 0
+    command = ["python3", "-c", file("${path.module}/openvswitch/metrics.py"), tostring(port.metrics), "Open_vSwitch=unix:/run/openvswitch/db.sock"]
+    ports   = ["metrics"]
+    reason  = "It reads counters of the node's Open vSwitch, through its socket."
+
+    volume "run" {
+      host      = "/run/openvswitch"
+      read_only = true
+    }
+
+    metrics {
+      port = "metrics"
+    }
+
+    resources {
+      requests = { cpu = "10m", memory = "32Mi" }
+      limits   = { memory = "128Mi" }
+    }
+
+    ready {
+      http = "/"
     }
   }
 

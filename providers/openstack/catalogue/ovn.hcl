@@ -31,6 +31,11 @@ definition "ovn" {
     number = 6644
   }
 
+  port "metrics" {
+    enabled = cloud.metrics
+    number  = 9476
+  }
+
   locals {
     # Servers of the databases resolve names without the search list of the pod.
     members = { for db in ["nb", "sb"] : db => [for member in self.members[db] : "${member}.svc.${input.cluster_domain}"] }
@@ -175,6 +180,34 @@ definition "ovn" {
     ready {
       exec   = ["sh", "-c", "ovs-appctl -t /run/ovn/ovn-northd.ctl status | grep -qE 'active|standby'"]
       period = 30
+    }
+  }
+
+  # Asks each member of the databases.
+  workload "exporter" {
+    enabled      = cloud.metrics
+    kind         = "Deployment"
+    logs         = "console"
+    max_replicas = 1
+    image        = "ovn-sb-db-server"
+    user         = 42476
+    command = [
+      "python3", "-c", file("${path.module}/openvswitch/metrics.py"), tostring(port.metrics),
+      "${local.schemas.nb}=${local.nb_url}", "${local.schemas.sb}=${local.sb_url}",
+    ]
+    ports = ["metrics"]
+
+    metrics {
+      port = "metrics"
+    }
+
+    resources {
+      requests = { cpu = "10m", memory = "32Mi" }
+      limits   = { memory = "128Mi" }
+    }
+
+    ready {
+      http = "/"
     }
   }
 

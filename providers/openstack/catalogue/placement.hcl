@@ -36,9 +36,10 @@ definition "placement" {
   }
 
   job "upgrade-check" {
-    from    = "database"
-    when    = "check"
-    command = concat(local.check, ["placement-status"])
+    from             = "database"
+    when             = "check"
+    command          = concat(local.check, ["placement-status"])
+    fatal_exit_codes = [2]
   }
 
   job "db-sync" {

@@ -200,6 +200,10 @@ definition "rabbitmq" {
       command = ["sh", "-ec", file("${path.module}/rabbitmq/name.sh")]
     }
 
+    metrics {
+      port = "metrics"
+    }
+
     claim "data" {
       path = "/var/lib/rabbitmq"
       size = "20Gi"

@@ -41,8 +41,8 @@ definition "rsyslog" {
   }
 
   config "kolla-logs-workloads.json" {
-    path    = "/etc/rsyslog/workloads.json"
-    format  = "raw"
+    path   = "/etc/rsyslog/workloads.json"
+    format = "raw"
     content = jsonencode({
       version = 1
       nomatch = ""

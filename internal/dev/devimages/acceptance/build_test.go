@@ -56,10 +56,14 @@ func TestAcceptance(t *testing.T) {
 		"openstack-base": func(c container) { c.succeeds("openstack", "--version") },
 		"ovn":            ovn,
 		"placement":      placement,
-		"rabbitmq":       rabbitmq,
-		"rsyslog":        func(c container) { c.succeeds("rsyslogd", "-v") },
-		"valkey":         valkey,
-		"tempest":        func(c container) { c.succeeds("tempest", "--version") },
+		"prometheus":     func(c container) { c.succeeds("/opt/prometheus/prometheus", "--version") },
+		"prometheus-mysqld-exporter": func(c container) {
+			c.succeeds("/opt/mysqld_exporter/mysqld_exporter", "--version")
+		},
+		"rabbitmq": rabbitmq,
+		"rsyslog":  func(c container) { c.succeeds("rsyslogd", "-v") },
+		"valkey":   valkey,
+		"tempest":  func(c container) { c.succeeds("tempest", "--version") },
 	} {
 		t.Run(layer, func(t *testing.T) { b.works(t, layer, works) })
 	}

@@ -174,7 +174,7 @@ func TestUsers(t *testing.T) {
 	// The catalogue runs its pods as these users.
 	for id, name := range map[string]string{
 		"42403": "barbican", "42407": "cinder", "42415": "glance", "42418": "heat", "42420": "horizon",
-		"42425": "keystone", "42434": "mysql", "42439": "rabbitmq", "42457": "memcached",
+		"42425": "keystone", "42434": "mysql", "42439": "rabbitmq", "42457": "memcached", "42472": "prometheus",
 		"42427": "qemu", "42435": "neutron", "42436": "nova", "42476": "openvswitch", "42482": "placement", "42494": "valkey",
 	} {
 		if seen[id] != name {

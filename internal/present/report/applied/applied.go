@@ -20,10 +20,12 @@ type Result struct {
 	// Interrupted: the operator stopped it.
 	Interrupted bool
 	// Saved: the plan came from a file, and cannot be applied again.
-	Saved   bool
-	Failed  []Failed
-	Skipped []Skipped
-	Took    time.Duration
+	Saved bool
+	// Messages are warnings that jobs gave which succeeded.
+	Messages []plans.Problem
+	Failed   []Failed
+	Skipped  []Skipped
+	Took     time.Duration
 }
 
 // Failed is an action that began and failed.

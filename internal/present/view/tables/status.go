@@ -43,6 +43,9 @@ func Status(out io.Writer, look *status.Look) error {
 		return err
 	}
 	fmt.Fprintf(out, "\n%s\n", look.Summary())
+	if behind := look.Behind(); len(behind) > 0 {
+		foreign.Fprintf(out, "Pods of %s run another release than %s. kolla plan shows what is left of the upgrade.\n", words.All(behind), look.Release)
+	}
 	return nil
 }
 

@@ -18,12 +18,6 @@ import (
 
 var ScheduleKind = kinds.CronJob.WithVersion("v1")
 
-// The label of the pods of a CronJob that runs kolla backup, as in examples/backup.
-const (
-	backupLabel = "app.kubernetes.io/name"
-	backupValue = "kolla-backup"
-)
-
 // backupGrace is the time that a backup may take after its schedule.
 const backupGrace = 2 * time.Hour
 
@@ -36,19 +30,11 @@ func Backups(f *cluster.Facts) ([]cluster.Finding, error) {
 	var out []cluster.Finding
 	for _, u := range live {
 		var job batchv1.CronJob
-		if cluster.Decode(u, &job) && backsUp(&job, f.Config.Cloud.Name, f.Config.Cloud.Namespace) {
+		if providers.BacksUp(u, f.Config.Cloud.Name, f.Config.Cloud.Namespace) && cluster.Decode(u, &job) {
 			out = append(out, findLate(f.Now, &job)...)
 		}
 	}
 	return out, nil
-}
-
-// backsUp reports whether a CronJob makes backups of a cloud: its pods have a label with the name of
-// the cloud, or none with a name and the CronJob is in the namespace of the cloud.
-func backsUp(job *batchv1.CronJob, cloud, namespace string) bool {
-	labels := job.Spec.JobTemplate.Spec.Template.Labels
-	named, has := labels[providers.LabelCloud]
-	return labels[backupLabel] == backupValue && (named == cloud || !has && job.Namespace == namespace)
 }
 
 // findLate reports one CronJob.

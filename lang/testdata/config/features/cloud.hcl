@@ -145,6 +145,9 @@ definition "remote" {
     attempts = 0
     writable = ["/tmp"]
     config   = ["remote.conf"]
+
+    fatal_exit_codes = [3, 2, 3]
+
     mount "cookie" {
       path = "/cookie"
     }

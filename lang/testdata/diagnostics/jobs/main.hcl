@@ -35,6 +35,25 @@ definition "nodes" {
   }
 }
 
+definition "codes" {
+  job "none" {
+    image            = "good"
+    fatal_exit_codes = []
+  }
+
+  job "success" {
+    image            = "good"
+    fatal_exit_codes = [2, 0, 256]
+  }
+
+  job "number" {
+    image            = "good"
+    fatal_exit_codes = 2
+  }
+}
+
+service "codes" {}
+
 role "compute" {
   nodes = ["a"]
 }

@@ -24,6 +24,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/dryrun"
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/watch"
 )
@@ -100,6 +101,15 @@ func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status
 		return fmt.Errorf("wait for %s: %w", ref, err)
 	}
 	return w.watches.Wait(ctx, where, ref, w.written(ref), report)
+}
+
+// Message returns the lines of the termination message of a complete Job, without secret values.
+func (w *Writer) Message(ctx context.Context, job providers.Ref) ([]string, error) {
+	lines, err := readiness.ReadMessage(ctx, w.access, job)
+	for i := range lines {
+		lines[i] = w.access.Connection.Secrets.Text(lines[i], job.String())
+	}
+	return lines, err
 }
 
 // Replace deletes exactly that pod of a StatefulSet or DaemonSet, if it is outdated. Then it

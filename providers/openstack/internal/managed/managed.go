@@ -73,7 +73,11 @@ func Services(cloud object.Cloud, config *configs.Config, cluster []nodes.Node) 
 			continue
 		}
 		mover := keepalived.RenderManaged(config.Cloud.Name, *x, holders, haproxy.MonitorSocket, readyFile)
-		out = append(out, service(x, configs.Plain(string(proxy)), configs.Plain(string(mover))))
+		made := service(x, configs.Plain(string(proxy)), configs.Plain(string(mover)))
+		if config.Cloud.Metrics != nil {
+			measure(&made, x)
+		}
+		out = append(out, made)
 	}
 	return out, diags
 }
@@ -145,6 +149,15 @@ func service(x *configs.Exposure, proxy, mover configs.Text) configs.Service {
 	}
 	s.Workloads = []configs.Workload{w}
 	return s
+}
+
+// measure adds the port with the metrics of HAProxy.
+func measure(s *configs.Service, x *configs.Exposure) {
+	s.Ports = []configs.Port{{Name: "metrics", Number: haproxy.MetricsPort(*x), Range: x.Range}}
+	w := &s.Workloads[0]
+	w.Metrics = &configs.Metrics{Port: "metrics", Path: "/metrics"}
+	w.Pod.Ports, w.Pod.Inits[0].Ports = []string{"metrics"}, []string{"metrics"}
+	w.Pod.Inits[0].Env = []configs.Env{{Name: haproxy.AddressVariable, Value: configs.Text{{Field: "node.ip"}}}}
 }
 
 // reason is the purpose of the rights of the pods.

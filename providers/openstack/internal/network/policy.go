@@ -34,7 +34,8 @@ type Input struct {
 //     that read a password for it;
 //   - on ports with an endpoint, from the clients of the Keystone with that endpoint;
 //   - on exposed ports, from everywhere;
-//   - the connections that allow blocks declare.
+//   - the connections that allow blocks declare;
+//   - on ports with metrics, from the clients that the cloud names for these.
 //
 // The node of a pod can always connect, so probes need no rule. Outgoing connections are not
 // restricted.
@@ -81,12 +82,35 @@ func Policy(in Input, s object.Service) providers.Object {
 			rules = append(rules, ingress(ports).WithFrom(peers...))
 		}
 	}
+	rules = append(rules, scrapers(s)...)
 	o := s.Object(networkingv1.NetworkPolicy(s.Decl.Name, "").WithSpec(networkingv1.NetworkPolicySpec().
 		WithPodSelector(metav1.LabelSelector().WithMatchLabels(podsOfService(s.Cloud, s.Decl.Name))).
 		WithPolicyTypes(networking.PolicyTypeIngress).
 		WithIngress(rules...)))
 	o.Deferred = deferred
 	return o
+}
+
+// scrapers returns the rules for the ports with metrics.
+func scrapers(s object.Service) (rules []*networkingv1.NetworkPolicyIngressRuleApplyConfiguration) {
+	how := s.Cloud.Decl.Metrics
+	if how == nil {
+		return nil
+	}
+	var ports []openPort
+	for _, w := range s.Decl.Workloads {
+		if w.Metrics != nil {
+			for _, p := range s.Ports([]string{w.Metrics.Port}) {
+				ports = append(ports, openPortOf(p))
+			}
+		}
+	}
+	for _, a := range how.Allows {
+		if peers := allowed(s.Cloud, a); len(ports) > 0 && len(peers) > 0 {
+			rules = append(rules, ingress(ports).WithFrom(peers...))
+		}
+	}
+	return rules
 }
 
 // podsOfService returns the labels that all pods of a service have.

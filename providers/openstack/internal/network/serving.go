@@ -48,6 +48,9 @@ func ServedBy(config *configs.Config) []providers.Scope {
 	for _, x := range issued(config) {
 		out = append(out, providers.Scope{GVK: certificates, Namespace: config.Cloud.Namespace}, issuersOf(config, x.TLS.Issuer))
 	}
+	if usesMonitors(config) {
+		out = append(out, monitors(config))
+	}
 	return object.Unique(out)
 }
 
@@ -75,6 +78,10 @@ func CheckServed(config *configs.Config, list lister) (diags hcl.Diagnostics, un
 	}
 	for _, x := range issued(config) {
 		found, err := checkIssuer(config, x, list)
+		diags, unread = append(diags, found...), errors.Join(unread, err)
+	}
+	if usesMonitors(config) {
+		found, err := checkMonitors(config, list)
 		diags, unread = append(diags, found...), errors.Join(unread, err)
 	}
 	return diags, unread

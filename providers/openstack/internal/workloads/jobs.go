@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	kube "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	batchv1 "k8s.io/client-go/applyconfigurations/batch/v1"
 
@@ -56,6 +57,9 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 	spec := batchv1.JobSpec().
 		WithBackoffLimit(int32(job.Decl.Attempts)).
 		WithTemplate(p.Template(p.Spec(p.Main(job.Decl.Name)).WithRestartPolicy(v1.RestartPolicyNever)))
+	if len(job.Decl.Fatal) > 0 {
+		spec.WithPodFailurePolicy(failsAtOnce(job.Decl))
+	}
 	if job.Decl.Timeout > 0 {
 		spec.WithActiveDeadlineSeconds(int64(job.Decl.Timeout))
 	}
@@ -85,6 +89,18 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 		o.Timeout = job.Decl.Timeout + deadlineMargin
 	}
 	return o, p
+}
+
+// failsAtOnce returns the policy by which a job has failed as soon as its command ends with a fatal code.
+func failsAtOnce(job configs.Job) *batchv1.PodFailurePolicyApplyConfiguration {
+	var codes []int32
+	for _, code := range job.Fatal {
+		codes = append(codes, int32(code))
+	}
+	return batchv1.PodFailurePolicy().WithRules(batchv1.PodFailurePolicyRule().
+		WithAction(kube.PodFailurePolicyActionFailJob).
+		WithOnExitCodes(batchv1.PodFailurePolicyOnExitCodesRequirement().
+			WithContainerName(job.Name).WithOperator(kube.PodFailurePolicyOnExitCodesOpIn).WithValues(codes...)))
 }
 
 // rotations returns the revisions of the rotated keys that a job mounts. It is empty if none were

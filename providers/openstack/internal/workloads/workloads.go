@@ -30,7 +30,7 @@ const (
 )
 
 // workloads returns the workloads of the service and the objects that only their pods need, and
-// the addresses of the workloads. They start when the objects of after are ready.
+// the addresses of the workloads that others wait for. They start when the objects of after are ready.
 func workloads(in Input, after []addrs.Object) (objects []providers.Object, made []addrs.Object, diags hcl.Diagnostics) {
 	s := in.Pods.Service
 	for _, w := range s.Decl.Workloads {
@@ -49,12 +49,20 @@ func workloads(in Input, after []addrs.Object) (objects []providers.Object, made
 		if w.Loss != "" {
 			o.Holds, o.Loss = fmt.Sprintf("what others need (%s)", w.Loss), w.Loss
 		}
-		objects, made, diags = append(append(objects, p.Objects...), o), append(made, o.Address), append(diags, p.Diags...)
+		objects, diags = append(append(objects, p.Objects...), o), append(diags, p.Diags...)
+		if !onlyMeasures(w) {
+			made = append(made, o.Address)
+		}
 		if w.Replicas > 1 && w.Kind != "DaemonSet" {
 			objects = append(objects, disruptionBudget(s, name))
 		}
 	}
 	return objects, made, diags
+}
+
+// onlyMeasures reports whether the pods of a workload serve metrics and nothing else. Nothing waits for them.
+func onlyMeasures(w configs.Workload) bool {
+	return w.Metrics != nil && len(w.Pod.Ports) == 1 && w.Pod.Ports[0] == w.Metrics.Port
 }
 
 // claimPlaces returns the places of the sizes of a workload's claims, for Object.Places.

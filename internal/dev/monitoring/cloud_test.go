@@ -1,0 +1,232 @@
+package monitoring
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/config"
+	_ "github.com/prometheus/prometheus/discovery/dns" // how the catalogue's Prometheus finds targets
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	catalogue   = "../../../providers/openstack/catalogue/"
+	cloudAlerts = catalogue + "prometheus/alerts.yaml"
+	goldenFile  = "../../../providers/openstack/testdata/metrics/services.golden.yaml"
+)
+
+// exported returns the names of the metrics that the exporters of a cloud have, and Prometheus itself.
+func exported(t *testing.T) map[string]bool {
+	t.Helper()
+	var facts map[string][]string
+	if err := yaml.UnmarshalStrict([]byte(read(t, "testdata/exporters.yaml")), &facts); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, list := range facts {
+		for _, name := range list {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// cloudRules reads the alerts of the catalogue. All have texts and a section of docs/alerts.md, and read
+// metrics that exist.
+func cloudRules(t *testing.T) map[string]rulefmt.Rule {
+	t.Helper()
+	groups, errs := rulefmt.ParseFile(cloudAlerts, false, model.UTF8Validation, prom, logger)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	known, doc, out := exported(t), read(t, "../../../docs/alerts.md"), map[string]rulefmt.Rule{}
+	for _, group := range groups.Groups {
+		for _, rule := range group.Rules {
+			out[rule.Alert] = rule
+			if rule.For == 0 || rule.Labels["severity"] == "" || rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
+				t.Errorf("the rule %+v is not complete", rule)
+			}
+			if rule.Annotations["runbook"] != "docs/alerts.md#"+strings.ToLower(rule.Alert) || !strings.Contains(doc, "\n## "+rule.Alert+"\n") {
+				t.Errorf("%s is not in docs/alerts.md", rule.Alert)
+			}
+			for _, name := range used(t, rule.Expr) {
+				if !known[name] {
+					t.Errorf("%s reads %s, which no exporter has", rule.Alert, name)
+				}
+			}
+		}
+	}
+	if sections := strings.Count(doc, "\n## "); sections != len(out) {
+		t.Errorf("docs/alerts.md has %d sections, and there are %d alerts", sections, len(out))
+	}
+	return out
+}
+
+// TestCloudAlerts runs each alert of the catalogue over series of samples, one each minute. Each fires when
+// it should and not earlier, and does not fire for what is near to its reason.
+func TestCloudAlerts(t *testing.T) {
+	all := cloudRules(t)
+	tested, silent := map[string]bool{}, map[string]bool{}
+	for _, test := range []struct {
+		alert, series string
+		quiet, fires  time.Duration // fires is zero if the alert never fires
+		summary       string
+	}{
+		{"KollaEndpointDown", `probe_success{probe="identity",instance="https://cloud:5000/v3"} 1 1 0x20`, 3 * time.Minute, 5 * time.Minute, "Clients outside get no answer from identity"},
+		{"KollaEndpointDown", `probe_success{probe="identity"} 0 1x120`, 2 * time.Hour, 0, ""},
+		{"KollaErrors", `haproxy_backend_http_responses_total{proxy="keystone.public",code="2xx",instance="a"} 0+90x60
+			haproxy_backend_http_responses_total{proxy="keystone.public",code="5xx",instance="a"} 0+10x60`, 10 * time.Minute, 12 * time.Minute, "keystone.public answers 10% of the requests with an error"},
+		{"KollaErrors", `haproxy_backend_http_responses_total{proxy="keystone.public",code="2xx"} 0+96x120
+			haproxy_backend_http_responses_total{proxy="keystone.public",code="5xx"} 0+4x120`, 2 * time.Hour, 0, ""},
+		{"KollaErrors", `haproxy_backend_http_responses_total{proxy="idle",code="5xx"} 0x120`, 2 * time.Hour, 0, ""},
+		{"KollaDatabaseDown", `mysql_up{job="mariadb-exporter",instance="a"} 1 0x20`, 2 * time.Minute, 3 * time.Minute, "A member of mariadb-exporter does not answer"},
+		{"KollaDatabaseDown", `mysql_up{job="mariadb-exporter"} 1x120`, 2 * time.Hour, 0, ""},
+		{"KollaDatabaseQuorumLost", `mysql_global_status_wsrep_cluster_status{job="mariadb-exporter",instance="a"} 1 0x20
+			mysql_global_variables_wsrep_on{job="mariadb-exporter",instance="a"} 1x21`, time.Minute, 2 * time.Minute, "A member of mariadb-exporter is in no cluster with a majority"},
+		// One server without a cluster.
+		{"KollaDatabaseQuorumLost", `mysql_global_status_wsrep_cluster_status{job="mariadb-exporter",instance="a"} 0x120
+			mysql_global_variables_wsrep_on{job="mariadb-exporter",instance="a"} 0x120`, 2 * time.Hour, 0, ""},
+		{"KollaDatabaseBehind", `mysql_global_status_wsrep_local_recv_queue{job="mariadb-exporter"} 200x30`, 9 * time.Minute, 10 * time.Minute, "A member of mariadb-exporter is 200 changes behind the others"},
+		{"KollaDatabaseBehind", `mysql_global_status_wsrep_local_recv_queue{job="mariadb-exporter"} 200 0x120`, 2 * time.Hour, 0, ""},
+		{"KollaQueueMemberLost", `rabbitmq_unreachable_cluster_peers_count{job="rabbitmq-server",instance="a"} 0 1x20
+			rabbitmq_unreachable_cluster_peers_count{job="rabbitmq-server",instance="b"} 0x21`, 2 * time.Minute, 3 * time.Minute, "Members of rabbitmq-server do not reach each other"},
+		{"KollaQueueMemberLost", `rabbitmq_unreachable_cluster_peers_count{job="rabbitmq-server"} 0x120`, 2 * time.Hour, 0, ""},
+		{"KollaQueueBlocked", `rabbitmq_alarms_free_disk_space_watermark{job="rabbitmq-server",instance="a"} 0 1x20
+			rabbitmq_alarms_memory_used_watermark{job="rabbitmq-server",instance="a"} 0x21
+			rabbitmq_alarms_file_descriptor_limit{job="rabbitmq-server",instance="a"} 0x21`, time.Minute, 2 * time.Minute, "rabbitmq-server takes no messages"},
+		{"KollaQueueBlocked", `rabbitmq_alarms_free_disk_space_watermark{job="rabbitmq-server"} 0x120
+			rabbitmq_alarms_memory_used_watermark{job="rabbitmq-server"} 0x120
+			rabbitmq_alarms_file_descriptor_limit{job="rabbitmq-server"} 0x120`, 2 * time.Hour, 0, ""},
+		{"KollaNetworkDatabaseDown", `ovsdb_up{database="OVN_Northbound",member="ovn-nb-1"} 1x21
+			ovsdb_connected{database="OVN_Northbound",member="ovn-nb-1"} 1 0x20`, 2 * time.Minute, 3 * time.Minute, "OVN_Northbound: member ovn-nb-1 does not work"},
+		{"KollaNetworkDatabaseDown", `ovsdb_up{database="OVN_Southbound",member="ovn-sb-0"} 1 0x20`, 2 * time.Minute, 3 * time.Minute, "OVN_Southbound: member ovn-sb-0 does not work"},
+		{"KollaNetworkDatabaseDown", `ovsdb_up{database="Open_vSwitch",member="local"} 0x120`, 2 * time.Hour, 0, ""},
+		{"KollaAgentDown", `openstack_nova_agent_state{adminState="enabled",service="nova-compute",hostname="cmp-1"} 1 0x20`, 5 * time.Minute, 6 * time.Minute, "nova-compute on cmp-1 does not report"},
+		{"KollaAgentDown", `openstack_nova_agent_state{adminState="disabled",service="nova-compute",hostname="cmp-1"} 0x120
+			openstack_neutron_agent_state{adminState="down",service="ovn-controller",hostname="cmp-1"} 0x120`, 2 * time.Hour, 0, ""},
+		{"KollaDiskFills", `kubelet_volume_stats_available_bytes{persistentvolumeclaim="data-mariadb-server-0"} 10x60
+			kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="data-mariadb-server-0"} 100x60`, 14 * time.Minute, 15 * time.Minute, "A volume is nearly full: data-mariadb-server-0"},
+		{"KollaDiskFills", `rabbitmq_disk_space_available_bytes{job="rabbitmq-server"} 3x60
+			rabbitmq_disk_space_available_limit_bytes{job="rabbitmq-server"} 1x60`, 14 * time.Minute, 15 * time.Minute, "A volume is nearly full: rabbitmq-server"},
+		{"KollaDiskFills", `kubelet_volume_stats_available_bytes{persistentvolumeclaim="a"} 20x120
+			kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="a"} 100x120`, 2 * time.Hour, 0, ""},
+		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: exposure-public"},
+		{"KollaCertificateEnds", `probe_ssl_earliest_cert_expiry{probe="identity"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: identity"},
+		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 8640000x120`, 2 * time.Hour, 0, ""},
+		{"KollaBackupOld", `kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -200000x120`, 59 * time.Minute, time.Hour, "The last backup of kolla/backup is 2d 8h 33m 20s old"},
+		{"KollaBackupOld", `kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -100000x120
+			kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="drift"} -900000x120`, 2 * time.Hour, 0, ""},
+		{"KollaCloudDrifted", `kolla_cloud_drifted_objects{cloud="kolla/prod"} 2x120`, 59 * time.Minute, time.Hour, "2 objects of cloud kolla/prod were changed outside of kolla"},
+		{"KollaCloudDrifted", `kolla_cloud_drifted_objects{cloud="kolla/prod"} 2x30 0x90`, 2 * time.Hour, 0, ""},
+		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="a"} 1 0x20`, 10 * time.Minute, 11 * time.Minute, "ovn-exporter serves no metrics"},
+		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="a"} 0 1x120`, 2 * time.Hour, 0, ""},
+	} {
+		name := test.alert
+		if test.fires == 0 {
+			name, silent[test.alert] = "not "+name, true
+		} else {
+			tested[test.alert] = true
+		}
+		t.Run(name, func(t *testing.T) {
+			evaluate(t, all[test.alert], time.Minute, test.series, test.quiet, test.fires, test.summary)
+		})
+	}
+	for _, seen := range []map[string]bool{tested, silent} {
+		if got, want := slices.Sorted(maps.Keys(seen)), slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
+			t.Errorf("tested are %v, and there are %v", got, want)
+		}
+	}
+}
+
+// TestCloudDashboards parses the queries of the dashboards. All read metrics that exist.
+func TestCloudDashboards(t *testing.T) {
+	files, err := filepath.Glob(catalogue + "grafana/*.json")
+	if err != nil || len(files) != 3 {
+		t.Fatalf("found %v: %v", files, err)
+	}
+	known, uids := exported(t), map[string]bool{}
+	known["ALERTS"] = true
+	for _, file := range files {
+		var d dashboard
+		if err := json.Unmarshal([]byte(read(t, file)), &d); err != nil {
+			t.Fatal(err)
+		}
+		if d.Title == "" || uids[d.UID] {
+			t.Errorf("%s: the title is %q, and the UID %q", file, d.Title, d.UID)
+		}
+		uids[d.UID] = true
+		ids, declared := map[int]bool{}, map[string]bool{}
+		for _, v := range d.Templating.List {
+			declared["$"+v.Name] = true
+		}
+		for _, panel := range d.Panels {
+			if ids[panel.ID] || panel.Title == "" || panel.GridPos.W == 0 || panel.GridPos.X+panel.GridPos.W > 24 || len(panel.Targets) == 0 {
+				t.Errorf("%s: the panel %+v is not complete", file, panel)
+			}
+			ids[panel.ID] = true
+			for _, target := range panel.Targets {
+				for _, v := range regexp.MustCompile(`\$\w+`).FindAllString(target.Expr, -1) {
+					if !declared[v] {
+						t.Errorf("%s: %s has no variable %s", file, panel.Title, v)
+					}
+				}
+				for _, name := range used(t, target.Expr) {
+					if !known[name] {
+						t.Errorf("%s: %s reads %s, which no exporter has", file, panel.Title, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestCloudConfig has Prometheus read the configuration that kolla renders for it.
+func TestCloudConfig(t *testing.T) {
+	var text string
+	for _, document := range strings.Split(read(t, goldenFile), "\n---\n") {
+		var o struct {
+			Manifest struct {
+				Kind string
+				Data map[string]string
+			}
+		}
+		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.Manifest.Data["prometheus.yml"] != "" {
+			text = o.Manifest.Data["prometheus.yml"]
+		}
+	}
+	if text == "" {
+		t.Fatal("there is no prometheus.yml")
+	}
+	file := filepath.Join(t.TempDir(), "prometheus.yml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings, err := config.LoadFile(file, false, logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := map[string]bool{}
+	for _, s := range settings.ScrapeConfigs {
+		jobs[s.JobName] = true
+	}
+	for _, name := range []string{"prometheus", "mariadb-exporter", "rabbitmq-server", "exposure-public-keepalived", "nova-compute-slow-exporter", "probes"} {
+		if !jobs[name] {
+			t.Errorf("nothing reads metrics of %s: %v", name, slices.Sorted(maps.Keys(jobs)))
+		}
+	}
+	if len(settings.AlertingConfig.AlertmanagerConfigs) != 1 || len(settings.RuleFiles) != 2 {
+		t.Errorf("alerts go to %v, from %v", settings.AlertingConfig.AlertmanagerConfigs, settings.RuleFiles)
+	}
+}

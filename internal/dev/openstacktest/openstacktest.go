@@ -1,0 +1,415 @@
+// Package openstacktest has a server that answers as OpenStack's APIs do, as far as kolla check uses them. All
+// services are at one address, each below a path with its type.
+package openstacktest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Entry is a thing of a service.
+type Entry map[string]any
+
+// Cloud is a server. A test changes it between requests.
+type Cloud struct {
+	*httptest.Server
+	// Lists are the things by service and kind: "network/routers".
+	Lists map[string][]Entry
+	// Breaks answers requests that begin with a key, such as "GET /image/v2/images".
+	Breaks map[string]func(http.ResponseWriter, *http.Request)
+	// Catalogue are the types with an endpoint.
+	Catalogue []string
+	// Trespass are the requests that changed things of other projects.
+	Trespass []string
+
+	mu    sync.Mutex
+	files map[string]string // contents of images and secrets by ID
+	next  int
+}
+
+// Of starts a cloud for a test.
+func Of(t testing.TB, password string) *Cloud {
+	o := Start(password)
+	t.Cleanup(o.Close)
+	return o
+}
+
+// Start starts a cloud that has what an operator made: images, flavors, an external network. password is that of the
+// administrator. Close ends it.
+func Start(password string) *Cloud {
+	o := &Cloud{
+		files: map[string]string{}, Breaks: map[string]func(http.ResponseWriter, *http.Request){},
+		Catalogue: []string{"image", "network", "compute", "block-storage", "key-manager", "orchestration"},
+		Lists: map[string][]Entry{
+			"identity/projects": {{"id": "p-admin", "name": "admin", "description": ""}},
+			"identity/users":    {{"id": "u-admin", "name": "admin", "password": password}, {"id": "u-glance", "name": "glance", "password": "of-glance"}},
+			"identity/roles":    {{"id": "r-admin", "name": "admin"}, {"id": "r-member", "name": "member"}},
+			"image/images": {
+				{"id": "i-large", "name": "large", "owner": "p-admin", "visibility": "public", "status": "active", "disk_format": "qcow2", "size": 3 << 30},
+				{"id": "i-cd", "name": "cd", "owner": "p-admin", "visibility": "public", "status": "active", "disk_format": "iso", "size": 10},
+				{"id": "i-small", "name": "small", "owner": "p-admin", "visibility": "public", "status": "active", "disk_format": "qcow2", "size": 20 << 20, "min_disk": 2},
+			},
+			"compute/flavors": {
+				{"id": "f-large", "name": "large", "ram": 4096, "disk": 40, "vcpus": 4},
+				{"id": "f-tiny", "name": "tiny", "ram": 64, "disk": 1, "vcpus": 1},
+				{"id": "f-fits", "name": "fits", "ram": 128, "disk": 2, "vcpus": 1},
+			},
+			"network/networks":        {{"id": "n-external", "name": "external", "project_id": "p-admin", "router:external": true}},
+			"network/security-groups": {{"id": "g-admin", "name": "default", "project_id": "p-admin"}},
+		},
+	}
+	o.Server = httptest.NewServer(o)
+	return o
+}
+
+// Owned are the things that are in a project, by service and kind, and the projects of checks.
+func (o *Cloud) Owned() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var out []string
+	for kind, list := range o.Lists {
+		for _, e := range list {
+			switch {
+			case kind == "identity/projects" || kind == "identity/users":
+				if strings.HasPrefix(fmt.Sprint(e["name"]), "kolla-check-") {
+					out = append(out, kind+" "+fmt.Sprint(e["name"]))
+				}
+			case e.project() != "" && e.project() != "p-admin":
+				out = append(out, kind+" of "+e.project())
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (e Entry) project() string {
+	for _, key := range []string{"project_id", "owner"} {
+		if id, ok := e[key].(string); ok {
+			return id
+		}
+	}
+	return ""
+}
+
+// ServeHTTP implements http.Handler. A token is "token/PROJECT/ROLE".
+func (o *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	request := r.Method + " " + r.URL.Path
+	for begin, answer := range o.Breaks {
+		if strings.HasPrefix(request, begin) {
+			answer(w, r)
+			return
+		}
+	}
+	o.Serve(w, r)
+}
+
+// Serve answers a request as if nothing were broken, for Breaks.
+func (o *Cloud) Serve(w http.ResponseWriter, r *http.Request) {
+	body := Entry{}
+	if r.Header.Get("Content-Type") == "application/json" {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			o.Answer(w, http.StatusBadRequest, Entry{"error": Entry{"message": err.Error()}})
+			return
+		}
+	}
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch path[0] {
+	case "login":
+		http.Redirect(w, r, "/page/?next=/", http.StatusFound)
+		return
+	case "page":
+		_, _ = io.WriteString(w, `<form><input name="username"><input name="password"></form>`)
+		return
+	case "v3":
+		path[0] = "identity"
+	default:
+		path = slices.DeleteFunc(path, func(s string) bool { return s == "v2" || s == "v2.0" || s == "v1" })
+	}
+	if r.URL.Path == "/v3/auth/tokens" {
+		o.logIn(w, body)
+		return
+	}
+	token := strings.Split(r.Header.Get("X-Auth-Token"), "/")
+	if len(token) != 3 {
+		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "The request you have made requires authentication."}})
+		return
+	}
+	o.serve(w, r, path, body, token[1], token[2] == "admin")
+}
+
+// Answer writes an answer in JSON.
+func (o *Cloud) Answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Openstack-Request-Id", "req-1")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// logIn answers a login with a password.
+func (o *Cloud) logIn(w http.ResponseWriter, body Entry) {
+	var auth struct {
+		Auth struct {
+			Identity struct {
+				Password struct {
+					User struct{ Name, Password string }
+				}
+			}
+			Scope struct{ Project struct{ ID, Name string } }
+		}
+	}
+	text, _ := json.Marshal(body)
+	_ = json.Unmarshal(text, &auth)
+	given, scope := auth.Auth.Identity.Password.User, auth.Auth.Scope.Project
+	at := slices.IndexFunc(o.Lists["identity/users"], func(e Entry) bool { return e["name"] == given.Name && e["password"] == given.Password })
+	if at < 0 {
+		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "The request with password " + given.Password + " requires authentication."}})
+		return
+	}
+	user := o.Lists["identity/users"][at]
+	project, role := scope.ID, "member"
+	if scope.Name == "admin" {
+		project, role = "p-admin", "admin"
+	} else if project != "" && !strings.Contains(o.files["roles"+project], fmt.Sprint(user["id"])) {
+		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "no role"}})
+		return
+	}
+	var catalogue []Entry
+	for _, kind := range o.Catalogue {
+		catalogue = append(catalogue, Entry{"type": kind, "endpoints": []Entry{
+			{"interface": "public", "region_id": "RegionOne", "url": o.URL + "/" + kind},
+			{"interface": "internal", "region_id": "RegionOne", "url": "http://inside"},
+			{"interface": "public", "region_id": "elsewhere", "url": "http://elsewhere"},
+		}})
+	}
+	w.Header().Set("X-Subject-Token", "token/"+project+"/"+role)
+	answer := Entry{"user": Entry{"id": user["id"], "domain": Entry{"id": "default"}}, "catalog": catalogue}
+	if project != "" {
+		answer["project"] = Entry{"id": project, "domain": Entry{"id": "default"}}
+	}
+	o.Answer(w, http.StatusCreated, Entry{"token": answer})
+}
+
+// one is the key of a thing of a kind in JSON; empty: the thing is the whole document.
+func one(kind string) string {
+	if kind == "image/images" || kind == "key-manager/secrets" {
+		return ""
+	}
+	_, name, _ := strings.Cut(kind, "/")
+	return strings.TrimSuffix(strings.ReplaceAll(name, "-", "_"), "s")
+}
+
+// serve answers a request of a user for a project. path is the service, the kind, and the rest.
+func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, body Entry, project string, admin bool) {
+	if len(path) < 2 {
+		o.Answer(w, http.StatusNotFound, nil)
+		return
+	}
+	kind, rest := path[0]+"/"+path[1], path[2:]
+	switch {
+	case kind == "identity/projects" && len(rest) == 5: // a role
+		o.files["roles"+rest[0]] += rest[2] + " "
+		o.Answer(w, http.StatusNoContent, nil)
+	case len(rest) >= 2 && rest[1] == "file" && r.Method == http.MethodPut:
+		content, _ := io.ReadAll(r.Body)
+		o.files[rest[0]] = string(content)
+		o.find(kind, rest[0])["status"] = "active"
+		o.Answer(w, http.StatusNoContent, nil)
+	case len(rest) >= 2 && (rest[1] == "file" || rest[1] == "payload"):
+		_, _ = io.WriteString(w, o.files[rest[0]])
+	case len(rest) >= 2 && rest[1] == "action":
+		o.Answer(w, http.StatusOK, Entry{"output": "login:"})
+	case len(rest) >= 2 && rest[1] == "os-volume_attachments":
+		o.attach(w, r, body, rest)
+	case len(rest) >= 2 && strings.HasSuffix(rest[1], "router_interface"):
+		o.plug(w, rest, project)
+	case r.Method == http.MethodPost:
+		o.create(w, kind, body, project, admin)
+	case r.Method == http.MethodDelete:
+		o.remove(w, r, kind, rest, project, admin)
+	case r.Method == http.MethodPatch:
+		maps.Copy(o.find(kind, rest[0]), body["project"].(map[string]any))
+		o.Answer(w, http.StatusOK, Entry{})
+	case len(rest) > 0 && rest[0] != "detail":
+		o.show(w, kind, rest)
+	default:
+		o.list(w, r, kind, project, admin)
+	}
+}
+
+func (o *Cloud) find(kind, id string) Entry {
+	for _, e := range o.Lists[kind] {
+		if e["id"] == id {
+			return e
+		}
+	}
+	return Entry{}
+}
+
+func (o *Cloud) show(w http.ResponseWriter, kind string, rest []string) {
+	found := o.find(kind, rest[len(rest)-1])
+	switch {
+	case len(found) == 0:
+		o.Answer(w, http.StatusNotFound, Entry{"itemNotFound": Entry{"message": "not found"}})
+	case one(kind) == "":
+		o.Answer(w, http.StatusOK, found)
+	default:
+		o.Answer(w, http.StatusOK, Entry{one(kind): found})
+	}
+}
+
+// states are the states of new things.
+var states = map[string]string{"compute/servers": "ACTIVE", "block-storage/volumes": "available", "image/images": "queued"}
+
+func (o *Cloud) create(w http.ResponseWriter, kind string, body Entry, project string, admin bool) {
+	made := body
+	if inner, ok := body[one(kind)].(map[string]any); ok {
+		made = inner
+	}
+	o.next++
+	id := fmt.Sprintf("id-%d", o.next)
+	made["id"] = id
+	if state := states[kind]; state != "" {
+		made["status"] = state
+	}
+	switch kind {
+	case "image/images":
+		made["owner"] = project
+	case "identity/projects", "identity/users", "network/security-group-rules":
+	case "orchestration/stacks":
+		made["stack_status"] = "CREATE_COMPLETE"
+		fallthrough
+	default:
+		made["project_id"] = project
+	}
+	switch kind {
+	case "compute/servers":
+		o.Lists["network/ports"] = append(o.Lists["network/ports"], Entry{"id": "port-" + id, "device_id": id, "project_id": project, "device_owner": "compute:nova"})
+	case "network/networks":
+		o.Lists["network/ports"] = append(o.Lists["network/ports"], Entry{"id": "dhcp-" + id, "device_id": "ovnmeta", "network": id, "project_id": project, "device_owner": "network:distributed"})
+		o.defaultGroup(project)
+	case "network/floatingips":
+		made["floating_ip_address"] = "127.0.0.1" // nobody listens on port 9 there
+	case "key-manager/secrets":
+		o.files[id] = fmt.Sprint(made["payload"])
+		made["secret_ref"] = o.URL + "/key-manager/v1/secrets/" + id
+	}
+	o.Lists[kind] = append(o.Lists[kind], made)
+	if one(kind) == "" {
+		o.Answer(w, http.StatusCreated, made)
+		return
+	}
+	o.Answer(w, http.StatusCreated, Entry{one(kind): made})
+}
+
+// defaultGroup makes the default group of a project, as Neutron does at each opportunity.
+func (o *Cloud) defaultGroup(project string) {
+	const kind = "network/security-groups"
+	if !slices.ContainsFunc(o.Lists[kind], func(e Entry) bool { return e["name"] == "default" && e["project_id"] == project }) {
+		o.next++
+		o.Lists[kind] = append(o.Lists[kind], Entry{"id": fmt.Sprintf("id-%d", o.next), "name": "default", "project_id": project})
+	}
+}
+
+func (o *Cloud) attach(w http.ResponseWriter, r *http.Request, body Entry, rest []string) {
+	id, state := "", "in-use"
+	if r.Method == http.MethodDelete {
+		id, state = rest[2], "available"
+	} else {
+		id = fmt.Sprint(body["volumeAttachment"].(map[string]any)["volumeId"])
+	}
+	o.find("block-storage/volumes", id)["status"] = state
+	o.Answer(w, http.StatusOK, Entry{})
+}
+
+func (o *Cloud) plug(w http.ResponseWriter, rest []string, project string) {
+	port := Entry{"id": "port-" + rest[0], "device_id": rest[0], "project_id": project, "device_owner": "network:router_interface"}
+	o.Lists["network/ports"] = slices.DeleteFunc(o.Lists["network/ports"], func(e Entry) bool { return e["id"] == port["id"] })
+	if rest[1] == "add_router_interface" {
+		o.Lists["network/ports"] = append(o.Lists["network/ports"], port)
+	}
+	o.Answer(w, http.StatusOK, Entry{})
+}
+
+// uses returns what still uses a thing.
+func (o *Cloud) uses(kind, id string) string {
+	for _, e := range o.Lists["network/ports"] {
+		if kind == "network/routers" && e["device_id"] == id {
+			return "router is in use by a port"
+		}
+		if kind == "network/networks" && e["device_owner"] != "network:distributed" {
+			return "network is in use by a port"
+		}
+	}
+	return ""
+}
+
+func (o *Cloud) remove(w http.ResponseWriter, r *http.Request, kind string, rest []string, project string, admin bool) {
+	id := rest[len(rest)-1]
+	found := o.find(kind, id)
+	of := found.project()
+	switch {
+	case len(found) == 0:
+		o.Answer(w, http.StatusNotFound, Entry{})
+		return
+	case of != "" && of != project && !admin, strings.HasPrefix(kind, "identity/") && !admin, found["name"] == "default" && !admin, of == "p-admin":
+		o.Trespass = append(o.Trespass, r.Method+" "+r.URL.Path)
+		o.Answer(w, http.StatusForbidden, Entry{"error": Entry{"message": "not yours"}})
+		return
+	}
+	if why := o.uses(kind, id); why != "" {
+		o.Answer(w, http.StatusConflict, Entry{"NeutronError": Entry{"message": why}})
+		return
+	}
+	gone := func(e Entry) bool { return e["id"] == id }
+	o.Lists[kind] = slices.DeleteFunc(o.Lists[kind], gone)
+	switch kind {
+	case "compute/servers":
+		o.Lists["network/ports"] = slices.DeleteFunc(o.Lists["network/ports"], func(e Entry) bool { return e["device_id"] == id })
+	case "network/networks":
+		o.Lists["network/ports"] = slices.DeleteFunc(o.Lists["network/ports"], func(e Entry) bool { return e["network"] == id })
+		o.Lists["network/subnets"] = slices.DeleteFunc(o.Lists["network/subnets"], func(e Entry) bool { return e["network_id"] == id })
+	case "network/security-groups":
+		o.Lists["network/security-group-rules"] = slices.DeleteFunc(o.Lists["network/security-group-rules"], func(e Entry) bool { return e["security_group_id"] == id })
+	}
+	o.Answer(w, http.StatusNoContent, nil)
+}
+
+// list lists things. Neutron and Glance also list those of others, unless the query says whose.
+func (o *Cloud) list(w http.ResponseWriter, r *http.Request, kind, project string, admin bool) {
+	query := r.URL.Query()
+	if kind == "network/security-groups" {
+		o.defaultGroup(query.Get("project_id"))
+	}
+	found := []Entry{}
+	for _, e := range o.Lists[kind] {
+		fits := true
+		for key, values := range query {
+			if value, has := e[key]; has && fmt.Sprint(value) != values[0] {
+				fits = false
+			}
+			if _, has := e[key]; !has && (key == "device_id" || key == "router:external" || key == "visibility" || key == "owner") {
+				fits = false
+			}
+		}
+		public := kind == "network/networks" || kind == "image/images" || kind == "compute/flavors"
+		if fits && (admin || public || e.project() == "" || e.project() == project) {
+			found = append(found, e)
+		}
+	}
+	if strings.HasPrefix(query.Get("sort"), "size") {
+		slices.SortFunc(found, func(a, b Entry) int { return a["size"].(int) - b["size"].(int) })
+	}
+	_, name, _ := strings.Cut(kind, "/")
+	o.Answer(w, http.StatusOK, Entry{strings.ReplaceAll(name, "-", "_"): found})
+}

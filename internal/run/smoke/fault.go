@@ -1,0 +1,137 @@
+package smoke
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"kolla.openstack.org/kolla/internal/base/words"
+	"kolla.openstack.org/kolla/internal/run/reach"
+)
+
+// faultError is something that a service did wrong.
+type faultError struct {
+	problem string // sentences
+	next    string // a command; empty: that of the service
+}
+
+func (e *faultError) Error() string { return e.problem }
+
+// Request is a request that failed.
+type Request struct {
+	Method string `json:"method"`
+	URL    string `json:"url"` // without a query
+	Status int    `json:"status,omitempty"`
+	ID     string `json:"request_id,omitempty"`
+}
+
+// String is "GET URL: HTTP 503, request req-1".
+func (r *Request) String() string {
+	text := r.Method + " " + r.URL
+	if r.Status != 0 {
+		text += fmt.Sprintf(": HTTP %d", r.Status)
+	}
+	if r.ID != "" {
+		text += ", request " + r.ID
+	}
+	return text
+}
+
+// requestIDs are the headers in which services name a request.
+var requestIDs = []string{"X-Openstack-Request-Id", "X-Compute-Request-Id"}
+
+// explain says what an error of a check means, and which request failed; nil: none did.
+func explain(ctx context.Context, err error) (problem string, request *Request) {
+	var (
+		fault    *faultError
+		answer   gophercloud.ErrUnexpectedResponseCode
+		unanswer *url.Error
+		decode   *json.SyntaxError
+	)
+	switch {
+	case errors.As(err, &fault):
+		return fault.problem, nil
+	case errors.As(err, &answer):
+		request = &Request{Method: answer.Method, URL: plain(answer.URL), Status: answer.Actual}
+		for _, header := range requestIDs {
+			request.ID = cmp.Or(request.ID, answer.ResponseHeader.Get(header))
+		}
+		return meaning(answer), request
+	case errors.As(err, &unanswer):
+		return words.Capital(reach.Why(ctx, err)) + ".", &Request{Method: strings.ToUpper(unanswer.Op), URL: plain(unanswer.URL)}
+	case errors.As(err, &decode):
+		return "The answer is no JSON.", nil
+	case ctx.Err() != nil:
+		return "The time is over (-timeout).", nil
+	}
+	return "The answer is not as the API describes it.", nil
+}
+
+// plain returns a URL without its query.
+func plain(text string) string {
+	text, _, _ = strings.Cut(text, "?")
+	return text
+}
+
+// meaning says what a status means. The message of the server follows.
+func meaning(answer gophercloud.ErrUnexpectedResponseCode) string {
+	text := "The service refuses the request"
+	switch status := answer.Actual; {
+	case status == http.StatusUnauthorized && strings.HasSuffix(answer.URL, "/auth/tokens"):
+		return "Keystone refuses the name or the password."
+	case status == http.StatusUnauthorized:
+		text = "The service does not accept a token of Keystone"
+	case status == http.StatusForbidden:
+		text = "The service does not permit it: a rule, or a quota"
+	case status == http.StatusServiceUnavailable:
+		text = "No pod of the service answers, or it cannot work: it may not reach Keystone, its database or its queue"
+	case status == http.StatusBadGateway, status == http.StatusGatewayTimeout:
+		text = "The proxy in front of the service gets no answer from it"
+	case status >= http.StatusInternalServerError:
+		text = "The service has an error of its own, which is in its log"
+	}
+	if said := messageIn(answer.Body); said != "" {
+		return text + ". It says: " + strings.TrimSuffix(said, ".") + "."
+	}
+	return text + "."
+}
+
+// messageIn returns the message in the JSON of an error of OpenStack; empty: there is none. Other bodies are pages.
+func messageIn(body []byte) string {
+	var document any
+	if json.Unmarshal(body, &document) != nil {
+		return ""
+	}
+	return messageOf(document)
+}
+
+func messageOf(document any) string {
+	object, _ := document.(map[string]any)
+	for _, key := range []string{"message", "description", "faultstring"} {
+		if text, ok := object[key].(string); ok {
+			return text
+		}
+	}
+	for _, value := range object { // {"badRequest": {"message": "..."}}
+		if text := messageOf(value); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// next returns what to look at after an error.
+func next(err error, service string) string {
+	var fault *faultError
+	if errors.As(err, &fault) && fault.next != "" {
+		return fault.next
+	}
+	return fmt.Sprintf("kolla status %[1]s; kolla logs %[1]s -errors", service)
+}

@@ -1,0 +1,436 @@
+package smoke_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kolla.openstack.org/kolla/internal/base/redaction"
+	"kolla.openstack.org/kolla/internal/dev/openstacktest"
+	"kolla.openstack.org/kolla/internal/run/smoke"
+)
+
+const adminPassword = "password-of-the-administrator"
+
+// cloudOf returns a cloud with all services.
+func cloudOf(o *openstacktest.Cloud) *smoke.Cloud {
+	secrets := &redaction.Values{}
+	secrets.Add(adminPassword)
+	c := &smoke.Cloud{
+		Name: "prod", Region: "RegionOne", Keystone: o.URL + "/v3", Password: adminPassword, Patience: time.Minute, Hide: secrets.Add,
+		Mask:     func(text string) string { return secrets.Text(text) },
+		Services: map[string]smoke.Service{"identity": {Name: "keystone", Exposed: true}, smoke.Dashboard: {Name: "horizon", Exposed: true, URL: o.URL + "/login/"}},
+	}
+	for kind, name := range map[string]string{"image": "glance", "network": "neutron", "compute": "nova", "block-storage": "cinder", "key-manager": "barbican", "orchestration": "heat"} {
+		c.Services[kind] = smoke.Service{Name: name, Exposed: true}
+	}
+	return c
+}
+
+// run runs checks, all of them without names.
+func run(t *testing.T, c *smoke.Cloud, names ...string) *smoke.Report {
+	t.Helper()
+	checks, err := smoke.Select(names, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	report, err := smoke.Run(t.Context(), c, checks, func(smoke.Result) { shown++ })
+	if err != nil || shown != len(report.Results) {
+		t.Fatalf("%v, %d results of %d were shown", err, shown, len(report.Results))
+	}
+	return report
+}
+
+// outcomes are "NAME OUTCOME", for results that are not ok.
+func outcomes(r *smoke.Report) (out []string) {
+	for _, result := range r.Results {
+		if result.Outcome != smoke.OK {
+			out = append(out, result.Check.Name+" "+string(result.Outcome))
+		}
+	}
+	return out
+}
+
+func resultOf(t *testing.T, r *smoke.Report, name string) smoke.Result {
+	t.Helper()
+	at := slices.IndexFunc(r.Results, func(result smoke.Result) bool { return result.Check.Name == name })
+	if at < 0 {
+		t.Fatalf("there is no result of %s: %v", name, r.Results)
+	}
+	return r.Results[at]
+}
+
+// TestRun makes all checks in a cloud that works. Nothing is left behind, and nothing of others is touched.
+func TestRun(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	report := run(t, cloudOf(o))
+	for _, result := range report.Results {
+		if result.Outcome != smoke.OK {
+			t.Errorf("%s: %s: %s %v", result.Check.Name, result.Outcome, result.Problem, result.Request)
+		}
+	}
+	if len(report.Results) != len(smoke.Checks()) || !report.Clean() || len(report.Causes)+len(report.Left) > 0 {
+		t.Errorf("%d results, causes %q, left %q", len(report.Results), report.Causes, report.Left)
+	}
+	if left := o.Owned(); len(left) > 0 || len(o.Trespass) > 0 {
+		t.Errorf("left behind: %q; touched of others: %q", left, o.Trespass)
+	}
+	for kind, want := range map[string]int{"image/images": 3, "network/networks": 1, "network/subnets": 0, "network/ports": 0, "network/security-groups": 1, "network/security-group-rules": 0} {
+		if got := len(o.Lists[kind]); got != want {
+			t.Errorf("%d %s are left, want %d: %v", got, kind, want, o.Lists[kind])
+		}
+	}
+}
+
+// TestSizes checks the choice of the image and the flavor.
+func TestSizes(t *testing.T) {
+	for name, test := range map[string]struct {
+		image, flavor string
+		without       []string // names of images and flavors that the cloud lacks
+		want          string   // image and flavor
+		skipped       string   // a part of the reason
+		failed        string
+	}{
+		"the smallest that fit":  {want: "i-small f-fits"},
+		"named":                  {image: "large", flavor: "tiny", want: "i-large f-tiny"},
+		"by ID":                  {image: "i-large", want: "i-large f-large"},
+		"no public image":        {without: []string{"large", "small"}, skipped: "no public image of a disk"},
+		"no flavor":              {without: []string{"large", "fits"}, skipped: "no public flavor"},
+		"a name nobody has":      {image: "lagre", failed: "There is no image lagre"},
+		"a flavor nobody has":    {flavor: "tyni", failed: "There is no public flavor tyni"},
+		"an image that is large": {image: "large", without: []string{}, want: "i-large f-large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			for _, kind := range []string{"image/images", "compute/flavors"} {
+				o.Lists[kind] = slices.DeleteFunc(o.Lists[kind], func(e openstacktest.Entry) bool { return slices.Contains(test.without, fmt.Sprint(e["name"])) })
+			}
+			var asked string
+			o.Breaks["POST /compute/servers"] = func(w http.ResponseWriter, r *http.Request) {
+				body := bytes.Buffer{}
+				_, _ = body.ReadFrom(r.Body)
+				asked = body.String()
+				o.Answer(w, http.StatusForbidden, openstacktest.Entry{"forbidden": openstacktest.Entry{"message": "Quota exceeded for cores"}})
+			}
+			c := cloudOf(o)
+			c.Image, c.Flavor = test.image, test.flavor
+			result := resultOf(t, run(t, c, "server"), "server")
+			image, flavor, _ := strings.Cut(test.want, " ")
+			switch {
+			case test.want != "" && (!strings.Contains(asked, `"imageRef":"`+image+`"`) || !strings.Contains(asked, `"flavorRef":"`+flavor+`"`)):
+				t.Errorf("the server was asked for with %s, want %s: %+v", asked, test.want, result)
+			case test.skipped != "" && (result.Outcome != smoke.Skipped || !strings.Contains(result.Problem, test.skipped)),
+				test.failed != "" && (result.Outcome != smoke.Failed || !strings.Contains(result.Problem, test.failed)):
+				t.Errorf("%+v", result)
+			}
+		})
+	}
+}
+
+// TestFailures breaks the cloud, and checks the failed checks, those that are skipped for this reason, the words, and
+// that nothing is left behind.
+func TestFailures(t *testing.T) {
+	says := func(status int, body any) func(*openstacktest.Cloud) func(http.ResponseWriter, *http.Request) {
+		return func(o *openstacktest.Cloud) func(http.ResponseWriter, *http.Request) {
+			return func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, status, body) }
+		}
+	}
+	page := func(*openstacktest.Cloud) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "<html>503 Service Unavailable</html>", http.StatusServiceUnavailable)
+		}
+	}
+	for name, test := range map[string]struct {
+		request string
+		answer  func(*openstacktest.Cloud) func(http.ResponseWriter, *http.Request)
+		want    []string // outcomes
+		check   string
+		problem string
+		asked   string // the request, without the server; empty: none
+	}{
+		"no pod of Glance": {
+			"POST /image/", page,
+			[]string{"image failed"},
+			"image",
+			"No pod of the service answers, or it cannot work: it may not reach Keystone, its database or its queue.", "POST /image/v2/images: HTTP 503",
+		},
+		"a fault of Neutron": {
+			"POST /network/v2.0/networks", says(http.StatusInternalServerError, openstacktest.Entry{"NeutronError": openstacktest.Entry{"message": "An unknown exception occurred."}}),
+			[]string{"network failed", "server skipped", "console skipped", "floating-ip skipped", "attachment skipped"},
+			"network",
+			"The service has an error of its own, which is in its log. It says: An unknown exception occurred.", "POST /network/v2.0/networks: HTTP 500, request req-1",
+		},
+		"a quota": {
+			"POST /block-storage/", says(http.StatusForbidden, openstacktest.Entry{"forbidden": openstacktest.Entry{"message": "VolumeLimitExceeded"}}),
+			[]string{"volume failed", "attachment skipped"},
+			"volume",
+			"The service does not permit it: a rule, or a quota. It says: VolumeLimitExceeded.", "POST /block-storage/volumes: HTTP 403, request req-1",
+		},
+		"a server in state ERROR": {
+			"GET /compute/servers/", says(http.StatusOK, openstacktest.Entry{"server": openstacktest.Entry{"status": "ERROR", "fault": openstacktest.Entry{"message": "No valid host was found."}}}),
+			[]string{"server failed", "console skipped", "floating-ip skipped", "attachment skipped"},
+			"server",
+			"The server is in state ERROR: No valid host was found.", "",
+		},
+		"another image": {
+			"GET /image/v2/images/id-3/file", says(http.StatusOK, openstacktest.Entry{}), []string{"image failed"}, "image", "Glance returns another image than it got", "",
+		},
+		"another secret": {
+			"GET /key-manager/v1/secrets/", says(http.StatusOK, openstacktest.Entry{}), []string{"secret failed"}, "secret", "Barbican returns another secret than it got.", "",
+		},
+		"a token that is refused": {
+			"POST /orchestration/", says(http.StatusUnauthorized, nil),
+			[]string{"stack failed"},
+			"stack",
+			"The service does not accept a token of Keystone.", "POST /orchestration/stacks: HTTP 401, request req-1",
+		},
+		"a stack that fails": {
+			"GET /orchestration/stacks/", says(http.StatusOK, openstacktest.Entry{"stack": openstacktest.Entry{"stack_status": "CREATE_FAILED", "stack_status_reason": "no engine"}}),
+			[]string{"stack failed"},
+			"stack", "The stack is in state CREATE_FAILED: no engine.", "",
+		},
+		"a dashboard without its page": {
+			"GET /page/", says(http.StatusInternalServerError, nil),
+			[]string{"dashboard failed"},
+			"dashboard",
+			"The service has an error of its own, which is in its log.", "GET /login/: HTTP 500, request req-1",
+		},
+		"no login": {
+			"POST /v3/auth/tokens", page,
+			[]string{"token failed", "image skipped", "network skipped", "server skipped", "console skipped", "floating-ip skipped", "volume skipped", "attachment skipped", "secret skipped", "stack skipped"},
+			"token", "No pod of the service answers", "POST /v3/auth/tokens: HTTP 503",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			o.Breaks[test.request] = test.answer(o)
+			report := run(t, cloudOf(o))
+			if got := outcomes(report); !slices.Equal(got, test.want) || report.Clean() {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			result := resultOf(t, report, test.check)
+			asked := ""
+			if result.Request != nil {
+				asked = strings.Replace(result.Request.String(), o.URL, "", 1)
+			}
+			if !strings.Contains(result.Problem, test.problem) || asked != test.asked || !strings.Contains(result.Next, "kolla logs ") {
+				t.Errorf("%q, request %q, next %q", result.Problem, asked, result.Next)
+			}
+			if left := o.Owned(); len(left) > 0 && len(report.Left) == 0 {
+				t.Errorf("left behind: %q", left)
+			}
+		})
+	}
+}
+
+// TestNothingAnswers checks a cloud to which no connection is possible.
+func TestNothingAnswers(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	c := cloudOf(o)
+	o.Close()
+	result := resultOf(t, run(t, c, "token"), "token")
+	if result.Outcome != smoke.Failed || result.Problem != "It does not answer: connection refused." || result.Request.Method != http.MethodPost {
+		t.Errorf("%+v", result)
+	}
+}
+
+// TestEndpoints checks services that users cannot reach.
+func TestEndpoints(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	o.Catalogue = slices.DeleteFunc(o.Catalogue, func(kind string) bool { return kind == "image" })
+	c := cloudOf(o)
+	delete(c.Services, "key-manager")
+	c.Services["orchestration"] = smoke.Service{Name: "heat"}
+	report := run(t, c, "image", "secret", "stack")
+	for name, want := range map[string]string{
+		"image":  "Keystone's catalogue has no public endpoint of type image in the region.",
+		"secret": "The configuration declares no service of type key-manager.",
+		"stack":  `Service "heat" is not reachable from outside: it has no expose.`,
+	} {
+		if got := resultOf(t, report, name).Problem; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if next := resultOf(t, report, "image").Next; next != "kolla discover -keystone" {
+		t.Errorf("next is %q", next)
+	}
+}
+
+// TestCauses checks that a failure names daemons that services miss, and users with another password.
+func TestCauses(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	o.Lists["compute/os-services"] = []openstacktest.Entry{{"binary": "nova-scheduler", "host": "real-1", "state": "down", "status": "enabled"}, {"binary": "nova-compute", "host": "old", "state": "down", "status": "disabled"}}
+	o.Breaks["GET /compute/os-services"] = func(w http.ResponseWriter, _ *http.Request) {
+		o.Answer(w, http.StatusOK, openstacktest.Entry{"services": o.Lists["compute/os-services"]})
+	}
+	o.Lists["network/agents"] = []openstacktest.Entry{
+		{"binary": "ovn-controller", "host": "real-2", "agent_type": "OVN Controller agent", "alive": false, "admin_state_up": true},
+		{"binary": "ovn-controller", "host": "real-3", "agent_type": "OVN Controller agent", "alive": true, "admin_state_up": true},
+	}
+	o.Breaks["POST /image/"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusServiceUnavailable, nil) }
+	c := cloudOf(o)
+	c.Users = func(context.Context) []smoke.User {
+		return []smoke.User{{Service: "glance", Name: "glance", Domain: "Default", Password: "as-it-was"}, {Service: "x", Name: "glance", Domain: "Default", Password: "of-glance"}}
+	}
+	causes := strings.Join(run(t, c, "image").Causes, "\n")
+	want := []string{"Nova does not hear from nova-scheduler on real-1.", "Neutron does not hear from ovn-controller on real-2.", "Keystone refuses the password of user glance, which service glance has."}
+	for _, text := range want {
+		if !strings.Contains(causes, text) {
+			t.Errorf("the causes lack %q:\n%s", text, causes)
+		}
+	}
+	if strings.Count(causes, "\n") != len(want)-1 || strings.Contains(causes, "real-3") || strings.Contains(causes, "as-it-was") {
+		t.Errorf("the causes are:\n%s", causes)
+	}
+	if causes := run(t, c, "token").Causes; causes != nil {
+		t.Errorf("without a failure there are causes: %q", causes)
+	}
+}
+
+// TestQuotedSecrets lets services quote the passwords and tokens that they get. No result has one.
+func TestQuotedSecrets(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	var seen []string
+	quote := func(w http.ResponseWriter, r *http.Request) {
+		body := bytes.Buffer{}
+		_, _ = body.ReadFrom(r.Body)
+		if token := r.Header.Get("X-Auth-Token"); token != "" {
+			seen = append(seen, token)
+		}
+		o.Answer(w, http.StatusBadRequest, openstacktest.Entry{"error": openstacktest.Entry{"message": "got " + r.Header.Get("X-Auth-Token") + " with " + body.String()}})
+	}
+	for _, request := range []string{"POST /key-manager/", "POST /image/", "POST /v3/users", "DELETE /v3/projects"} {
+		t.Run(request, func(t *testing.T) {
+			clear(o.Breaks)
+			o.Breaks[request] = quote
+			report := run(t, cloudOf(o), "image", "secret")
+			var out bytes.Buffer
+			if err := report.JSON(&out); err != nil || !strings.Contains(out.String(), redaction.Mask) {
+				t.Fatalf("%v, nothing was masked:\n%s", err, &out)
+			}
+			for _, value := range append(seen, adminPassword, "k0-") {
+				if strings.Contains(out.String(), value) {
+					t.Errorf("the report has %q:\n%s", value, &out)
+				}
+			}
+		})
+	}
+}
+
+// TestInterrupted ends a run at each check, and finds nothing left behind.
+func TestInterrupted(t *testing.T) {
+	for _, check := range smoke.Checks() {
+		t.Run(check.Name, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			report, err := smoke.Run(ctx, cloudOf(o), smoke.Checks(), func(r smoke.Result) {
+				if r.Check.Name == check.Name {
+					interrupt()
+				}
+			})
+			if !errors.Is(err, context.Canceled) || len(report.Left) > 0 {
+				t.Errorf("%v, left %q", err, report.Left)
+			}
+			if left := o.Owned(); len(left) > 0 || len(o.Trespass) > 0 {
+				t.Errorf("left behind: %q; touched of others: %q", left, o.Trespass)
+			}
+		})
+	}
+}
+
+// TestAbandoned checks that a run removes what killed ones of its cloud left behind, and nothing else, and that Clean
+// also removes what a run has that goes on.
+func TestAbandoned(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	description := func(cloud string, until time.Time) string {
+		return "kolla check of cloud " + cloud + ". It is abandoned after " + until.UTC().Format(time.RFC3339)
+	}
+	before, after := time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
+	for name, text := range map[string]string{
+		"kolla-check-dead": description("prod", before), "kolla-check-alive": description("prod", after),
+		"kolla-check-other": description("other", before), "kolla-check-users": "mine", "production": description("prod", before),
+	} {
+		o.Lists["identity/projects"] = append(o.Lists["identity/projects"], openstacktest.Entry{"id": "p-" + name, "name": name, "description": text})
+		o.Lists["identity/users"] = append(o.Lists["identity/users"], openstacktest.Entry{"id": "u-" + name, "name": name})
+		for _, kind := range []string{"compute/servers", "block-storage/volumes", "network/networks", "network/security-groups", "image/images"} {
+			e := openstacktest.Entry{"id": kind[:3] + name, "name": name, "project_id": "p-" + name}
+			if kind == "image/images" {
+				e = openstacktest.Entry{"id": "image" + name, "name": name, "owner": "p-" + name}
+			}
+			o.Lists[kind] = append(o.Lists[kind], e)
+		}
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(o.Owned(), func(text string) bool { return strings.HasSuffix(text, name) })
+	}
+	report := run(t, cloudOf(o), "token")
+	if len(report.Left) > 0 || has("-dead") || !has("-alive") || !has("-other") || !has("-users") || !has("production") {
+		t.Errorf("left %q, after a run there are %q", report.Left, o.Owned())
+	}
+	removed, left, err := smoke.Clean(t.Context(), cloudOf(o))
+	if err != nil || len(left) > 0 || !slices.Equal(removed, []string{"kolla-check-alive"}) || has("-alive") || !has("-other") || !has("-users") || !has("production") {
+		t.Errorf("%v, removed %q, left %q, there are %q", err, removed, left, o.Owned())
+	}
+	if len(o.Trespass) > 0 {
+		t.Errorf("touched of others: %q", o.Trespass)
+	}
+	o.Breaks["DELETE /compute/servers"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusServiceUnavailable, nil) }
+	o.Lists["identity/projects"][1]["description"] = description("prod", before)
+	o.Breaks["POST /v3/auth/tokens"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusServiceUnavailable, nil) }
+	if _, _, err := smoke.Clean(t.Context(), cloudOf(o)); err == nil || !strings.Contains(err.Error(), "HTTP 503") {
+		t.Errorf("without Keystone: %v", err)
+	}
+}
+
+func TestSelect(t *testing.T) {
+	for _, test := range []struct {
+		only, skip []string
+		want       string // names, or a part of the error
+	}{
+		{[]string{"attachment"}, nil, "token network server volume attachment"},
+		{nil, []string{"floating-ip", "stack"}, "token image network server console volume attachment secret dashboard"},
+		{[]string{"console"}, []string{"network"}, "token server console"},
+		{[]string{"dashboard"}, nil, "dashboard"},
+		{[]string{"sever"}, nil, `No check "sever"`},
+		{[]string{"token"}, []string{"token"}, "No check is left"},
+	} {
+		checks, err := smoke.Select(test.only, test.skip)
+		var names []string
+		for _, c := range checks {
+			names = append(names, c.Name)
+		}
+		if got := strings.Join(names, " "); err == nil && got != test.want || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("only %q, skip %q: %s, %v", test.only, test.skip, got, err)
+		}
+	}
+}
+
+// TestMetrics checks the metrics of a check that is ok, of one that failed, and of one that was skipped.
+func TestMetrics(t *testing.T) {
+	checks := smoke.Checks()
+	report := &smoke.Report{Cloud: "prod", Began: time.Unix(1e9, 0), Left: []string{"Project x"}, Results: []smoke.Result{
+		{Check: checks[0], Outcome: smoke.OK, Took: 1500 * time.Millisecond}, {Check: checks[1], Outcome: smoke.Failed, Took: time.Second}, {Check: checks[2], Outcome: smoke.Skipped},
+	}}
+	text, err := report.Metrics()
+	want := []string{
+		`kolla_check_left_behind{cloud="prod"} 1`, `kolla_check_ok{check="image",cloud="prod"} 0`, `kolla_check_ok{check="token",cloud="prod"} 1`,
+		`kolla_check_seconds{check="image",cloud="prod"} 1`, `kolla_check_seconds{check="token",cloud="prod"} 1.5`, `kolla_check_timestamp_seconds{cloud="prod"} 1e+09`,
+	}
+	var got []string
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			got = append(got, strings.TrimSpace(line))
+		}
+	}
+	if err != nil || !slices.Equal(got, want) || !bytes.HasPrefix(text, []byte(smoke.MetricsBegin)) {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

@@ -1,0 +1,107 @@
+package lang_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kolla.openstack.org/kolla/lang"
+	"kolla.openstack.org/kolla/lang/configs"
+)
+
+const measuredServices = `
+definition "store" {
+  port "metrics" {
+    enabled = cloud.metrics
+    number  = 9100
+  }
+
+  workload "server" {
+    kind  = "StatefulSet"
+    image = "store"
+  }
+
+  workload "exporter" {
+    enabled = cloud.metrics
+    kind    = "Deployment"
+    image   = "exporter"
+    ports   = ["metrics"]
+
+    metrics {
+      port = "metrics"
+    }
+  }
+}
+
+definition "reader" {
+  workload "w" {
+    kind  = "Deployment"
+    image = "reader"
+    args  = concat([tostring(cloud.metrics)], sort(tolist(cloud.targets)))
+  }
+}
+
+service "reader" {}
+
+service "store" {
+  for_each = toset(["a", "b"])
+  name     = "shelf-${each.key}"
+}
+
+service "off" {
+  enabled    = false
+  definition = "store"
+}
+
+service "elsewhere" {
+  definition = "store"
+  external   = { host = "store.example.org" }
+}
+`
+
+// TestMetrics checks the metrics of services, and who may read them, with and without the block of the cloud.
+// Who reads cloud.targets needs none of the services.
+func TestMetrics(t *testing.T) {
+	read := func(block string) (*configs.Config, configs.Service) {
+		t.Helper()
+		config, diags := load(t, lang.Options{Catalogue: smallCatalogue()}, "main.hcl", "cloud \"c\" {\n  release = \"2025.2\"\n"+block+"}\n"+measuredServices)
+		if len(diags) > 0 {
+			t.Fatalf("diagnostics:\n%s", render(diags, ""))
+		}
+		reader := config.Services[slices.IndexFunc(config.Services, func(s configs.Service) bool { return s.Name == "reader" })]
+		if len(reader.Needs) > 0 {
+			t.Errorf("the reader needs %v", reader.Needs)
+		}
+		return config, reader
+	}
+	names := []string{"shelf-a-exporter-metrics", "shelf-b-exporter-metrics"}
+
+	config, reader := read("")
+	if diff := cmp.Diff(append([]string{"false"}, names...), reader.Workloads[0].Pod.Args); diff != "" || config.Cloud.Metrics != nil {
+		t.Errorf("without metrics: %v (-want +got):\n%s", config.Cloud.Metrics, diff)
+	}
+	for _, s := range config.Services {
+		if strings.HasPrefix(s.Name, "shelf") && (len(s.Workloads) != 1 || len(s.Ports) != 0) {
+			t.Errorf("without metrics, %s has %d workloads and the ports %v", s.Name, len(s.Workloads), s.Ports)
+		}
+	}
+
+	config, reader = read("  metrics {\n    mode = \"services\"\n  }\n")
+	if diff := cmp.Diff(append([]string{"true"}, names...), reader.Workloads[0].Pod.Args); diff != "" {
+		t.Errorf("with metrics (-want +got):\n%s", diff)
+	}
+	i := slices.IndexFunc(config.Services, func(s configs.Service) bool { return s.Name == "shelf-a" })
+	if w := config.Services[i].Workloads; len(w) != 2 || w[0].Metrics != nil || *w[1].Metrics != (configs.Metrics{Port: "metrics", Path: "/metrics"}) {
+		t.Errorf("the workloads are %+v", w)
+	}
+	if a := config.Cloud.Metrics.Allows; len(a) != 1 || a[0].Pods["app.kubernetes.io/name"] != "prometheus" || a[0].Namespace != "" {
+		t.Errorf("by default these may connect: %+v", a)
+	}
+
+	config, _ = read("  network_policy = false\n\n  metrics {\n    mode = \"monitors\"\n  }\n")
+	if a := config.Cloud.Metrics.Allows; len(a) != 0 {
+		t.Errorf("without policies these may connect: %+v", a)
+	}
+}

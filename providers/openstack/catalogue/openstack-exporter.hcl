@@ -1,0 +1,65 @@
+# Asks the APIs of OpenStack for services, agents, quotas and capacity. Its user is an administrator, as
+# Nova and Neutron show their agents to nobody else.
+definition "openstack-exporter" {
+  description = "Metrics of what OpenStack's APIs say"
+
+  port "metrics" {
+    number = 9198
+  }
+
+  user "openstack_exporter" {
+    roles = ["admin"]
+  }
+
+  config "clouds.yml" {
+    format = "raw"
+    path   = "/etc/openstack/clouds.yml"
+    content = yamlencode({
+      clouds = {
+        default = {
+          region_name          = cloud.region
+          identity_api_version = "3"
+          identity_interface   = "internal"
+          auth = {
+            auth_url            = "${service.keystone.url}/v3"
+            username            = user.openstack_exporter.name
+            password            = user.openstack_exporter.password
+            project_name        = user.openstack_exporter.project
+            user_domain_name    = "Default"
+            project_domain_name = "Default"
+          }
+        }
+      }
+    })
+  }
+
+  workload "server" {
+    kind         = "Deployment"
+    logs         = "console"
+    max_replicas = 1
+    image        = "prometheus-openstack-exporter"
+    user         = 42472
+    command = [
+      "/opt/openstack-exporter/openstack-exporter",
+      "--os-client-config=/etc/openstack/clouds.yml",
+      "--endpoint-type=internal",
+      "--web.listen-address=:${port.metrics}",
+      "default",
+    ]
+    ports  = ["metrics"]
+    config = ["clouds.yml"]
+
+    metrics {
+      port = "metrics"
+    }
+
+    resources {
+      requests = { cpu = "20m", memory = "64Mi" }
+      limits   = { memory = "512Mi" }
+    }
+
+    ready {
+      tcp = "metrics"
+    }
+  }
+}

@@ -1,0 +1,92 @@
+"""Serves metrics of OVSDB servers at /metrics: python3 -c SCRIPT PORT DATABASE=REMOTE[,REMOTE...] ..."""
+import json
+import re
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+def ask(remote, database, table, columns, where=()):
+    """Returns the rows of a table, or None if the server does not answer."""
+    query = [database, {"op": "select", "table": table, "where": list(where), "columns": columns}]
+    try:
+        out = subprocess.run(["ovsdb-client", "--timeout=3", "query", remote, json.dumps(query)],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=5)
+        return json.loads(out.stdout)[0]["rows"] if out.returncode == 0 else None
+    except (subprocess.TimeoutExpired, ValueError, KeyError, IndexError):
+        return None
+
+
+def pairs(value):
+    """Returns a map of OVSDB: ["map", [[key, value], ...]]."""
+    return value[1] if isinstance(value, list) and value[:1] == ["map"] else []
+
+
+class Page:
+    """Text of samples, those of one metric together."""
+
+    def __init__(self):
+        self.samples = {}
+
+    def add(self, name, value, **labels):
+        text = ",".join('%s="%s"' % (key, re.sub(r'(["\\])', r"\\\1", str(of)).replace("\n", " ")) for key, of in labels.items())
+        self.samples.setdefault(name, []).append("%s{%s} %s" % (name, text, int(value)))
+
+    def text(self):
+        lines = []
+        for name, samples in self.samples.items():
+            lines.append("# TYPE %s %s" % (name, "counter" if name.endswith("_total") else "gauge"))
+            lines += samples
+        return "\n".join(lines) + "\n"
+
+
+def member(page, database, remote):
+    name = "local" if remote.startswith("unix:") else re.sub(r"^\w+:", "", remote).split(".")[0]
+    labels = {"database": database, "member": name}
+    rows = ask(remote, "_Server", "Database", ["connected", "leader", "index"], [["name", "==", database]])
+    page.add("ovsdb_up", bool(rows), **labels)
+    for row in rows or []:
+        page.add("ovsdb_connected", row["connected"], **labels)
+        page.add("ovsdb_leader", row["leader"], **labels)
+        if isinstance(row["index"], int):  # there is none without a cluster
+            page.add("ovsdb_index", row["index"], **labels)
+
+
+def interfaces(page, remote):
+    for row in ask(remote, "Open_vSwitch", "Interface", ["name", "type", "error", "statistics"]) or []:
+        labels = {"interface": row["name"], "type": row["type"] or "system"}
+        page.add("ovs_interface_error", isinstance(row["error"], str), **labels)
+        for key, value in pairs(row["statistics"]):
+            if re.match(r"[rt]x_(bytes|packets|errors|dropped)$", key):
+                page.add("ovs_interface_%s_total" % key, value, **labels)
+
+
+def collect(databases):
+    page = Page()
+    for database, remotes in databases:
+        for remote in remotes:
+            member(page, database, remote)
+        if database == "Open_vSwitch":
+            interfaces(page, remotes[0])
+        if database == "OVN_Southbound":
+            found = [rows for rows in (ask(remote, database, "Chassis", ["name"]) for remote in remotes) if rows is not None]
+            for rows in found[:1]:
+                page.add("ovn_chassis", len(rows))
+    return page.text()
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = collect(DATABASES).encode() if self.path == "/metrics" else b""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+DATABASES = [(name, remotes.split(",")) for name, remotes in (word.split("=", 1) for word in sys.argv[2:])]
+ThreadingHTTPServer(("", int(sys.argv[1])), Handler).serve_forever()

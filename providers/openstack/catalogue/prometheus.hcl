@@ -1,0 +1,182 @@
+# Prometheus, for a cluster that has none. It finds what it measures in DNS and asks no API of Kubernetes. Its
+# samples are on a volume; without it, history is lost and nothing else. It has no log-in, so that nothing
+# outside reaches it: `kubectl -n NAMESPACE port-forward svc/prometheus 9090`.
+definition "prometheus" {
+  description = "Metrics of the cloud, and alerts"
+
+  input "retention" {
+    type        = string
+    default     = "15d"
+    nullable    = false
+    description = "How long samples are kept: a number with a unit, such as 30d."
+
+    validation {
+      condition     = can(regex("^[1-9][0-9]*[hdwy]$", input.retention))
+      error_message = "It is a number with a unit, h, d, w or y: 30d."
+    }
+  }
+
+  input "interval" {
+    type        = number
+    default     = 30
+    nullable    = false
+    description = "Seconds between two samples."
+  }
+
+  input "probes" {
+    type        = map(string)
+    default     = {}
+    nullable    = false
+    description = "URLs that service.blackbox-exporter asks, by name: { identity = \"https://cloud.example.org:5000/v3\" }."
+  }
+
+  input "targets" {
+    type        = list(string)
+    default     = []
+    nullable    = false
+    description = "More headless Services with a port \"metrics\", such as that of HAProxy: exposure-NAME-keepalived-metrics."
+  }
+
+  input "scrape" {
+    type        = list(any)
+    default     = []
+    nullable    = false
+    description = "More entries of scrape_configs, as Prometheus takes them."
+  }
+
+  input "rules" {
+    type        = string
+    default     = "groups: []"
+    nullable    = false
+    description = "More rules, as the text of a file of Prometheus."
+  }
+
+  input "cluster_domain" {
+    type        = string
+    default     = "cluster.local"
+    nullable    = false
+    description = "DNS domain of the Kubernetes cluster."
+  }
+
+  locals {
+    domain       = "${self.namespace}.svc.${input.cluster_domain}"
+    alertmanager = try(service.alertmanager.address, null)
+    blackbox     = try(service.blackbox-exporter.address, null)
+
+    found = [for target in setunion(cloud.targets, toset(input.targets)) : {
+      job_name       = trimsuffix(target, "-metrics")
+      dns_sd_configs = [{ names = ["_metrics._tcp.${target}.${local.domain}"] }]
+    }]
+
+    itself = {
+      job_name       = "prometheus"
+      static_configs = [{ targets = ["127.0.0.1:${port.http}"] }]
+    }
+
+    probes = local.blackbox == null || length(input.probes) == 0 ? [] : [{
+      job_name     = "probes"
+      metrics_path = "/probe"
+      params       = { module = ["answers"] }
+      static_configs = [for name, url in input.probes : {
+        targets = [url]
+        labels  = { probe = name }
+      }]
+      relabel_configs = [
+        {
+          source_labels = ["__address__"]
+          target_label  = "__param_target"
+        },
+        {
+          source_labels = ["__address__"]
+          target_label  = "instance"
+        },
+        {
+          target_label = "__address__"
+          replacement  = local.blackbox
+        },
+      ]
+    }]
+  }
+
+  port "http" {
+    number = 9090
+  }
+
+  config "prometheus.yml" {
+    format = "raw"
+    path   = "/etc/prometheus/prometheus.yml"
+    content = yamlencode({
+      global = {
+        scrape_interval     = "${input.interval}s"
+        evaluation_interval = "${input.interval}s"
+        external_labels     = { cloud = cloud.name }
+      }
+      rule_files     = ["/etc/prometheus/alerts.yaml", "/etc/prometheus/more.yaml"]
+      alerting       = { alertmanagers = [for a in compact([local.alertmanager]) : { static_configs = [{ targets = [a] }] }] }
+      scrape_configs = concat([local.itself], local.found, local.probes, input.scrape)
+    })
+  }
+
+  config "alerts.yaml" {
+    format  = "raw"
+    path    = "/etc/prometheus/alerts.yaml"
+    content = file("${path.module}/prometheus/alerts.yaml")
+  }
+
+  config "more.yaml" {
+    format  = "raw"
+    path    = "/etc/prometheus/more.yaml"
+    content = input.rules
+  }
+
+  workload "server" {
+    kind         = "StatefulSet"
+    logs         = "console"
+    max_replicas = 1
+    image        = "prometheus-server"
+    user         = 42472
+    command = [
+      "/opt/prometheus/prometheus",
+      "--config.file=/etc/prometheus/prometheus.yml",
+      "--storage.tsdb.path=/data",
+      "--storage.tsdb.retention.time=${input.retention}",
+      "--web.listen-address=:${port.http}",
+    ]
+    ports        = ["http"]
+    config       = ["prometheus.yml", "alerts.yaml", "more.yaml"]
+    grace_period = 120
+
+    claim "data" {
+      path = "/data"
+      size = "20Gi"
+    }
+
+    resources {
+      requests = { cpu = "100m", memory = "512Mi" }
+      limits   = { memory = "2Gi" }
+    }
+
+    # It reads what it wrote last, after a power cut.
+    startup {
+      period  = 2
+      retries = 300
+    }
+
+    ready {
+      http = "/-/ready"
+    }
+
+    live {
+      http    = "/-/healthy"
+      period  = 30
+      retries = 4
+    }
+  }
+
+  check "metrics" {
+    assert {
+      condition     = cloud.metrics
+      error_message = "Nothing in the cloud has metrics: write metrics { mode = \"services\" } into the cloud block."
+    }
+  }
+}
