@@ -59,7 +59,7 @@ bin/node/kolla-devnode: $(DEVCLUSTER_SOURCES)
 images: devnode ## make bin/images, container images from Debian packages, for real nodes (as root)
 	cd internal/dev/devimages && go build -o ../../../bin/kolla-devimages .
 	bin/kolla-devimages build -out bin/images -binaries bin/node/images
-	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy keepalived kolla-toolbox tempest
+	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy keepalived kolla-toolbox rsyslog tempest
 
 # The release to which test-upgrade upgrades a cloud.
 NEXT := 2026.2
@@ -110,6 +110,7 @@ not-run: ## list the tests that make test could not run, and why
 
 test-smoke: build images ## start servers on real nodes, and remove them again (as root)
 	PATH="$(CURDIR)/internal/dev/devimages/programs:$$PATH" go test -count=1 ./providers/haproxy ./providers/keepalived
+	PATH="$(CURDIR)/internal/dev/devimages/programs:$$PATH" go test -count=1 -run TestCollectors ./providers/openstack
 	KOLLA_REAL=1 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/dev/realcloud
 
 IMAGES_TEST := KOLLA_DEVIMAGES_CACHE=$${XDG_CACHE_HOME:-$$HOME/.cache}/kolla-devimages go test -count=1 -timeout 60m ./acceptance

@@ -12,6 +12,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/graph"
 	"kolla.openstack.org/kolla/lang/internal/moves"
+	"kolla.openstack.org/kolla/lang/internal/services"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/schema"
 )
@@ -51,6 +52,7 @@ func finish(a *assembly, clouds []*source.Block) {
 	forgetSecrets(a)
 	checkReasons(a)
 	checkExplained(a)
+	services.SpreadLogging(c)
 }
 
 // inSourceOrder sorts a list of the Config by the places of the blocks.

@@ -161,6 +161,7 @@ func (l *loader) evaluate(root *source.Module, catalogue *source.Block) *eval.En
 	l.checkClouds(clouds)
 	lock := l.readLock()
 	l.backend(clouds)
+	root.Document = services.Logging(l.constant, root.Document)
 	env := eval.Env{Report: l.report, Decisions: l.decisions, Functions: l.functions, Memo: l.memo, Catalogue: catalogue}
 	g := graph.New(env, root, l.dir)
 	a := &assembly{
@@ -175,6 +176,7 @@ func (l *loader) evaluate(root *source.Module, catalogue *source.Block) *eval.En
 	addCloud(a, clouds)
 	addModule(a, g.Root)
 	addPolicies(a)
+	a.services.Last()
 	l.config.Undecided = graph.Undecided(g.Evaluate(), l.decisions.Open)
 	l.config.Cloud.Lock = lock
 	finish(a, clouds)

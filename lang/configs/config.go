@@ -85,6 +85,9 @@ type Cloud struct {
 	// NetworkPolicy is the default of the services: only clients with a reason may connect to
 	// their pods.
 	NetworkPolicy bool
+	// Logging is how logs are collected: "node" or "sidecar"; empty: they are not. LogVolume is the size of the
+	// volume for log files in the mode sidecar.
+	Logging, LogVolume string
 	// Metrics says how a Prometheus finds the metrics of services; nil: it shall not.
 	Metrics *Scraping
 	Range   hcl.Range

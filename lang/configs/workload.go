@@ -125,6 +125,7 @@ type Workload struct {
 	SpreadBy       string
 	SpreadRequired bool
 	Pod            Pod
+	Logs           string // where the main container writes its log: "console", "files"; empty or "oslo": with oslo.log
 	Claims         []Claim
 	Ready          *Probe
 	Live           *Probe
@@ -227,6 +228,7 @@ type Init struct {
 	Volumes  []Volume // in addition to the volumes of the pod
 	Ports    []string // this field and the following belong to sidecars
 	Writable []string
+	Logs     string // where it writes its log: "oslo", "files"; empty or "console": it only prints
 	Requests map[string]string
 	Limits   map[string]string
 	Ready    *Probe

@@ -68,6 +68,7 @@ var cloudType = &BlockType{
 		{"registry", "Where the images come from."},
 		{"namespace", "Namespace of the services."},
 		{"region", "Region in Keystone's catalogue."},
+		{"logging", "How logs are collected: node, sidecar or none."},
 		{"services", "Names of the definitions that services are made by, a set: contains(cloud.services, \"heat\"). Who reads it needs none of them, so that nothing is ordered."},
 		{"metrics", "Whether the block metrics is there, a bool."},
 		{"targets", "Names of the headless Services by which a Prometheus finds the metrics of the services, a set. Some may not exist, as it takes no evaluation of services; nothing is ordered."},
@@ -87,7 +88,7 @@ var cloudType = &BlockType{
 		{Name: "foreign", Type: TypeString, Default: "revert", OneOf: []string{"revert", "report", "ignore"}, Doc: "Policy for fields that others add to objects of this cloud, such as a container, a rule or a key. revert: a plan shows them as drift, and an apply removes them. report: a plan shows and counts them, and an apply leaves them. ignore: kolla does not look for them. In any case kolla leaves labels, annotations and the fields that controllers set to others."},
 		{Name: "network_policy", Type: TypeBool, Default: true, Doc: "Whether kolla writes NetworkPolicies. The pods of a service then accept connections only from services that refer to it or find its port in the catalogue of their Keystone, through an exposure, and from the sources in `allow` blocks. This needs a pod network with a policy engine; other networks ignore it. It does not cover pods in the network of their node, because policy engines take them for the node, and it does not restrict outgoing connections."},
 	},
-	Blocks: []*BlockType{defaultsType, backendType, cloudMetricsType},
+	Blocks: []*BlockType{defaultsType, LoggingType, backendType, cloudMetricsType},
 }
 
 var backendType = &BlockType{

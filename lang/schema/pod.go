@@ -218,6 +218,7 @@ const sidecarExample = `definition "status" {
       ports    = ["metrics"]
       config   = ["exporter.yaml"]
       writable = ["/run/status"] # the same directory
+      logs     = "oslo"
 
       ready {
         http = "/metrics"
@@ -258,6 +259,7 @@ var SidecarType = &BlockType{
 		{Name: "command", Type: TypeList, Doc: "Command that replaces the command of the image. In a Kolla image, dumb-init runs it, as it runs the command of the image."},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that the container listens on."},
 		{Name: "writable", Type: TypeList, Form: forms.Path, Doc: "Directories that the container may write to. They are empty at every start of the pod."},
+		with(logsAttribute, logsDoc+" By default console."),
 	}, ownAttributes, PowerAttributes, []Attribute{ReasonAttribute})),
 	Blocks: []*BlockType{MountType, VolumeType, resourcesType, startupProbeType, readyProbeType, liveProbeType},
 }

@@ -65,6 +65,7 @@ var WorkloadType = &BlockType{
     config       = ["status.conf"]
 
     own_addresses = true
+    logs          = "files"
 
     init "prepare" {
       command = ["status", "prepare"]
@@ -101,6 +102,7 @@ var WorkloadType = &BlockType{
 		{Name: "scale_down", Type: TypeString, Doc: `How to remove pods of a StatefulSet if an apply cannot do it, as whole sentences: "Each member has to leave the cluster first: ...". kolla refuses a plan with fewer pods with this text.`},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that the container listens on."},
 		{Name: "follows", Type: TypeList, Doc: "Names of definitions, such as nova-compute. The pods start once more when all workloads of these definitions run new images: they have read at their start which versions they may speak. They do so with the first apply after the last pod was replaced."},
+		with(logsAttribute, logsDoc+" By default oslo."),
 		{Name: "own_addresses", Type: TypeBool, Default: false, Doc: "Whether each pod of a StatefulSet has a Service of its own, SERVICE-WORKLOAD-NUMBER.NAMESPACE, whose address stays when the pod is replaced: for clients that must reach a certain pod and resolve no names."},
 	}, rolloutAttributes, placementAttributes, podAttributes, NamespaceAttributes, PowerAttributes, []Attribute{ReasonAttribute}, podMarks, mountAttributes)),
 	Blocks: []*BlockType{

@@ -27,6 +27,7 @@ func TestShortExamples(t *testing.T) {
 	others := []string{
 		"bases", "ceph", "common", "neutron-sriov", "nova-cell", "valkey",
 		"alertmanager", "blackbox-exporter", "grafana", "openstack-exporter", "prometheus", // docs/metrics.md has them
+		"fluentd", "opensearch", "opensearch-dashboards", "rsyslog", // docs/logging.md
 	}
 	var want []string
 	for _, name := range files {

@@ -96,8 +96,9 @@ func started(c *corev1.Container) map[string][]string {
 // wsgiModule matches the WSGI module in a configuration of uWSGI.
 var wsgiModule = regexp.MustCompile(`(?m)^module *= *([^:\s]+)`)
 
-// startsAsRoot has the images that need root at first, although their daemons have another user.
-var startsAsRoot = map[string]bool{"horizon": true, "haproxy": true}
+// startsAsRoot has the images that need root at first, although their daemons have another user, and that
+// of the collector, which reads what the runtime writes for root.
+var startsAsRoot = map[string]bool{"horizon": true, "haproxy": true, "fluentd": true, "opensearch-dashboards": true}
 
 // TestKollaImages holds the catalogue against what Kolla's images have, in every release and
 // distribution. Each image exists, and has the user and the programs that its containers start. An image
@@ -115,7 +116,7 @@ func TestKollaImages(t *testing.T) {
 	checked, paths, own := 0, 0, 0
 	for _, release := range releases.Names() {
 		for _, distro := range releases.Named(release).Distros {
-			for _, dir := range []string{"testdata/base", "testdata/galera", "testdata/images", "testdata/metrics", "testdata/stacks", "testdata/servers", "testdata/state"} {
+			for _, dir := range []string{"testdata/base", "testdata/galera", "testdata/images", "testdata/logging", "testdata/metrics", "testdata/stacks", "testdata/servers", "testdata/state"} {
 				config := inRelease(t, dir, release, "distro="+distro)
 				if dir == "testdata/base" { // with HAProxy and keepalived in the cluster
 					x := &config.Exposures[0]

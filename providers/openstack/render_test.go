@@ -41,6 +41,8 @@ func TestGolden(t *testing.T) {
 		"patched":    "testdata/patched",    // patches in all places
 		"registered": "testdata/registered", // users, queues and endpoints
 		"later":      "testdata/later",      // objects that depend on unread data
+		"logging":    "testdata/logging",    // logs of nodes
+		"sidecars":   "testdata/sidecars",   // logs of pods
 	}
 	for name, dir := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -28,18 +28,19 @@ func ReadErrors(ctx context.Context, reader Reader, containers []Container, o Op
 }
 
 // errorHead matches the beginning of a line that reports an error, up to its message: of oslo.log, which begins each
-// line of a traceback with the head of the error, of MariaDB, RabbitMQ and Apache, of Open vSwitch and OVN, and of
-// libvirt.
+// line of a traceback with the head of the error, of MariaDB, RabbitMQ and Apache, of Open vSwitch and OVN, of
+// libvirt, and of oslo.log in JSON.
 var errorHead = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\d{4}-\d\d-\d\d[ T][\d:.,]+Z? (?:\d+ )?(?:ERROR|CRITICAL) \S+ `,
 	`(?i:\d{4}-\d\d-\d\d[ T]+[\d:.,+-]+Z? (?:\d+ )?\[(?:error|critical|emergency|alert)\] ?)`,
 	`(?i:\[[^\]]*\] \[[a-z_]*:?(?:error|crit|alert|emerg)\] ?)`,
 	`[^ |]+\|\d+\|[^|]*\|(?:ERR|EMER)\|`,
 	`\d{4}-\d\d-\d\d [\d:.+]+: \d+: error : `,
+	`\{"message": .*"levelname": "(?:ERROR|CRITICAL)"`,
 }, "|") + `)`)
 
 // ownHead matches the beginning of lines that are no part of the message before.
-var ownHead = regexp.MustCompile(`^(?:\[|\d{4}-\d\d-\d\d[ T|])`)
+var ownHead = regexp.MustCompile(`^(?:\[|\{"message": |\d{4}-\d\d-\d\d[ T|])`)
 
 // tracebackHead begins a traceback of Python that no logger wrote.
 const tracebackHead = "Traceback (most recent call last):"

@@ -35,7 +35,9 @@ func TestErrorEntries(t *testing.T) {
 				at(6, "[Fri Nov 27 12:00:06 2026] [wsgi:error] no script") +
 				at(7, day+"7.5+0000: 12: error : no domain") +
 				at(8, day+"8 0 [Note] ready") +
-				at(8, "not of an error"),
+				at(8, "not of an error") +
+				at(9, `{"message": "in JSON", "levelname": "ERROR", "traceback": ["x"]}`) +
+				at(9, `{"message": "not ERROR", "levelname": "INFO", "traceback": null}`),
 		},
 	}}
 	found, err := podlogs.ReadErrors(t.Context(), r, []podlogs.Container{a, b}, podlogs.Options{Tail: -1})
@@ -55,6 +57,7 @@ func TestErrorEntries(t *testing.T) {
 		"a 06 Traceback (most recent call last):/  File \"y.py\"/KeyError: 'x'",
 		"b 06 [Fri Nov 27 12:00:06 2026] [wsgi:error] no script",
 		"b 07 " + day + "7.5+0000: 12: error : no domain",
+		`b 09 {"message": "in JSON", "levelname": "ERROR", "traceback": ["x"]}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

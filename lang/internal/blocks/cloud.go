@@ -9,6 +9,7 @@ import (
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/releases"
+	"kolla.openstack.org/kolla/lang/schema"
 )
 
 // Cloud evaluates the cloud block without its defaults, which each service evaluates.
@@ -34,6 +35,9 @@ func Cloud(e *eval.Env, b *source.Block) (configs.Cloud, cty.Value) {
 		ReleaseRange: b.AttributeRange("release"),
 		TagRange:     b.AttributeRange("tag"),
 	}
+	if l := b.One(schema.LoggingType.Name, ""); l != nil && eval.String(e, l, "mode") != schema.LogsNowhere {
+		c.Logging, c.LogVolume = eval.String(e, l, "mode"), eval.String(e, l, "volume")
+	}
 	c.Distro = cmp.Or(c.Distro, releases.Named(c.Release).Distro())
 	release := cty.UnknownVal(cty.String) // definitions have no values for an unsupported release
 	if c.Release != "" {
@@ -44,6 +48,7 @@ func Cloud(e *eval.Env, b *source.Block) (configs.Cloud, cty.Value) {
 		"release":   eval.Read(e, b, release, "release"),
 		"distro":    eval.Read(e, b, cty.StringVal(c.Distro), "distro"),
 		"registry":  eval.Read(e, b, cty.StringVal(c.Registry), "registry"),
+		"logging":   cty.StringVal(cmp.Or(c.Logging, schema.LogsNowhere)),
 		"namespace": eval.Read(e, b, cty.StringVal(c.Namespace), "namespace"),
 		"region":    eval.Read(e, b, cty.StringVal(c.Region), "region"),
 		"metrics":   cty.BoolVal(c.Metrics != nil),

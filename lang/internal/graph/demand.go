@@ -148,7 +148,7 @@ func require(n, other *Node, at hcl.Range) {
 	if n.known == nil {
 		n.known = map[string]bool{}
 		for _, need := range n.Needs {
-			n.known[need.To] = true
+			n.known[need.To] = n.known[need.To] || !need.Order
 		}
 	}
 	if !n.known[other.ID] {

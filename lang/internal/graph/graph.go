@@ -79,6 +79,8 @@ type Edge struct {
 	Key string // the instance, as `["cache"]`; empty: all
 	// Within is the use of a module that the reference names, as `module.edge["west"]`.
 	Within string
+	// Order: the node is only evaluated after the other one, and does not need it.
+	Order bool
 }
 
 // blockKey identifies a node by the root and the name in a reference.
@@ -163,6 +165,16 @@ func (g *Graph) Add(n *Node) *Node {
 	g.order = append(g.order, n)
 	g.members[n.Module] = append(g.members[n.Module], n)
 	return n
+}
+
+// Last orders a service after all others, without needing them.
+func (g *Graph) Last(id string) {
+	n := g.nodes[id]
+	for _, other := range g.order {
+		if n != nil && other.Root == "service" && other != n {
+			n.Needs = append(n.Needs, Edge{To: other.ID, At: n.At, Order: true})
+		}
+	}
 }
 
 // AddBlock adds the node of a block.

@@ -36,7 +36,7 @@ func (n *Node) Reasons(f *Frame) []configs.Reason {
 		for _, need := range at.Needs {
 			next := f.graph.nodes[need.To]
 			visited := way{Edge{To: need.To, Key: need.Key, Within: need.Within}, ordered}
-			if next == nil || next == n || next.ID == n.ArgumentsOf || seen[visited] {
+			if need.Order || next == nil || next == n || next.ID == n.ArgumentsOf || seen[visited] {
 				continue
 			}
 			reason := configs.Reason{DependsOn: n.dependsOnAt(need.At), Range: need.At}

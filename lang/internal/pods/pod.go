@@ -169,6 +169,7 @@ func Workload(s *Service, b *source.Block) configs.Workload {
 		Timeout: eval.Number(e, b, "timeout"),
 		Loss:    eval.String(e, b, "loss"),
 		Pod:     pod(s, b, e),
+		Logs:    eval.String(e, b, "logs"),
 
 		ScaleDown:    eval.String(e, b, "scale_down"),
 		OwnAddresses: eval.Bool(e, b, "own_addresses"),

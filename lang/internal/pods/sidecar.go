@@ -75,7 +75,7 @@ func checkInitVolumes(s *Service, c *source.Block, init configs.Init, w *configs
 // sidecar evaluates the arguments that only sidecars have.
 func sidecar(s *Service, c *source.Block, init *configs.Init, w *configs.Workload) {
 	e := s.Env
-	init.Writable = eval.List(e, c, "writable")
+	init.Writable, init.Logs = eval.List(e, c, "writable"), eval.String(e, c, "logs")
 	for i, name := range names(s, c, e, "ports", "port") {
 		if slices.Contains(w.Pod.Ports, name) {
 			eval.Unsuitable(e, c, "ports", "Element %d, %q, is a port of another container of the pod.", i, name)

@@ -21,7 +21,8 @@
 //   - secrets.go, provided.go and registrations.go evaluate secrets, databases and other things
 //     that the service has on other services,
 //   - configs.go makes the config files,
-//   - workloads.go makes replicas, jobs and workloads, labels and patches.
+//   - workloads.go makes replicas, jobs and workloads, labels and patches,
+//   - logging.go makes the service of the block logging of the cloud, and what other services get of it.
 package services
 
 import (
@@ -101,6 +102,13 @@ func (c *Set) Add(m *graph.Module) {
 			}
 		}
 		c.Graph.Add(n)
+	}
+}
+
+// Last makes the service of the block logging the last one that is evaluated: it reads all others.
+func (c *Set) Last() {
+	if loggingBlock(c.Root) != nil {
+		c.Graph.Last("service." + loggingName)
 	}
 }
 

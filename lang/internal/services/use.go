@@ -87,6 +87,10 @@ type use struct {
 func prepare(d *declaration, values merged, f *graph.Frame, it eval.Instance) (u *use, e *eval.Env, own merged, ok bool) {
 	c, block, over := d.set, d.node.Block, d.overlay
 	e, with := environment(d, f, it)
+	if d.collects() {
+		checkTargets(c, e.OfService)
+		e = withLogs(c, e)
+	}
 	dynamic := block.HasDynamic || d.written.HasDynamic
 	if dynamic { // dynamic blocks can read the inputs
 		e = withInputs(d, e, d.written, source.Locals(c.Report, over.whole))

@@ -21,6 +21,7 @@ definition "alertmanager" {
 
   workload "server" {
     kind         = "Deployment"
+    logs         = "console"
     max_replicas = 1
     image        = "prometheus-alertmanager"
     user         = 42472

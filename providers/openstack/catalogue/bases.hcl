@@ -160,3 +160,103 @@ definition "api-with-daemons" {
     }
   }
 }
+
+# A collector of logs. The block logging of the cloud makes a service of it: with the workload node, or
+# with the workload sidecar, which is none of its own, but a container in the pods of others.
+definition "collector" {
+  abstract    = true
+  description = "Base of collectors of logs"
+
+  input "targets" {
+    type = map(object({
+      type     = optional(string, "opensearch")
+      url      = string
+      index    = optional(string)
+      username = optional(string, "")
+      password = optional(string, "")
+      ca       = optional(string, "")
+    }))
+    description = "Stores, by name."
+  }
+
+  input "buffer" {
+    type        = string
+    default     = null
+    description = "Size on disk of the records that a store has not taken yet."
+  }
+
+  locals {
+    buffer      = input.buffer != null ? input.buffer : cloud.logging == "node" ? "1Gi" : "256Mi"
+    targets     = [for name, t in input.targets : merge(t, { name = name, index = t.index != null ? t.index : cloud.name })]
+    authorities = join("\n", [for t in local.targets : t.ca if t.ca != ""])
+    start       = ["sh", "-ec", file("${path.module}/collector/start.sh"), "sh"]
+    # What templates of configurations get.
+    template = {
+      mode      = cloud.logging
+      name      = self.name
+      cloud     = cloud.name
+      namespace = cloud.namespace
+      buffer    = lower(replace(local.buffer, "i", ""))
+      ca        = local.authorities == "" ? "" : "/etc/kolla/logs-ca.pem"
+      targets   = local.targets
+    }
+    # Names of workloads and jobs by the names of their pods, without the last parts.
+    table = [for w in cloud.logs : { index = "${w.kind}/${w.service}-${w.workload}", value = "${w.service} ${w.workload}" }]
+  }
+
+  config "logs-ca.pem" {
+    enabled = local.authorities != ""
+    format  = "raw"
+    path    = "/etc/kolla/logs-ca.pem"
+    content = local.authorities
+  }
+
+  workload "node" {
+    enabled     = cloud.logging == "node"
+    kind        = "DaemonSet"
+    image       = input.image
+    user        = 0
+    reason      = "Only root can read what the container runtime writes of all pods of a node."
+    command     = local.command
+    config      = ["kolla-logs.conf", "logs-ca.pem"]
+    tolerations = [{ operator = "Exists" }]
+    env         = { KOLLA_NODE = node.name }
+
+    volume "pods" {
+      host      = "/var/log/pods"
+      create    = false
+      read_only = true
+    }
+
+    # Outlives the pod, so that an update loses nothing and sends nothing twice.
+    volume "buffer" {
+      host = "/var/lib/kolla/logs/${cloud.namespace}"
+      path = "/var/spool/kolla"
+    }
+
+    resources {
+      requests = { cpu = "50m", memory = "64Mi" }
+      limits   = { memory = "512Mi" }
+    }
+  }
+
+  # Runs as the user of the other containers of the pod, to read their files.
+  workload "sidecar" {
+    enabled = cloud.logging == "sidecar"
+    kind    = "Deployment"
+    image   = input.image
+    command = local.command
+    config  = ["kolla-logs.conf", "logs-ca.pem"]
+    env     = { KOLLA_NODE = node.name, KOLLA_POD = pod.name }
+
+    volume "buffer" {
+      shared = local.buffer
+      path   = "/var/spool/kolla"
+    }
+
+    resources {
+      requests = { cpu = "10m", memory = "32Mi" }
+      limits   = { memory = "256Mi" }
+    }
+  }
+}

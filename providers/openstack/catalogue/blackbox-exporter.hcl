@@ -37,6 +37,7 @@ definition "blackbox-exporter" {
 
   workload "server" {
     kind  = "Deployment"
+    logs  = "console"
     image = "prometheus-blackbox-exporter"
     user  = 42472
     # The image gives the program a right that no container here has, and a program with such a right

@@ -82,4 +82,46 @@ locals {
   # [oslo_policy]. Readers, members and managers of a project are the same in all services. By their
   # former defaults, still in force in Cinder and Barbican up to 2026.1, a reader may create volumes.
   oslo_policy = { enforce_new_defaults = true }
+
+  # What collectors of logs have in common. In the mode sidecar the end of a file's name says how its
+  # records begin: NAME.oslo.log, NAME.slow.log (slow queries of MariaDB), NAME.out.log. Lines of a
+  # trace by oslo.log begin as records do, but without the identifiers in brackets.
+  log_starts = {
+    oslo = "^([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]+ [0-9]+ [A-Z]+ [^ ]+ .(None |req-|- |-]|[0-9a-f-]{36} )|[^0-9[:space:]])"
+    slow = "^# User@Host: "
+    out  = "^[^[:space:]]"
+  }
+
+  # The environment of programs with oslo.log. kolla replaces CONTAINER by the name of the container.
+  log_environment = cloud.logging == "sidecar" ? { OS_DEFAULT__LOG_FILE = "/var/log/kolla/CONTAINER.oslo.log" } : {}
+
+  # Secrets in texts: what stands before and after them, and how many groups that has. Extended regular
+  # expressions of POSIX, which Ruby reads the same way. A masked secret does not match.
+  log_secret_words = ["password", "passwd", "secret", "token", "api_key", "apikey", "auth_key", "admin_pass", "adminpass"]
+  log_secrets = [
+    {
+      before = "(${join("|", flatten([for w in local.log_secret_words : [w, title(w), upper(w)]]))}|adminPass)[\"']?[[:space:]]*[:=][[:space:]]*[bu]?[\"']?"
+      secret = "[^[:space:]\"'*,;&(){}][^[:space:]\"',;&(){}]*"
+      after  = ""
+      groups = 1
+    },
+    {
+      before = "://[^[:space:]/@:\"']*:"
+      secret = "[^[:space:]/@*\"'][^[:space:]/@\"']*"
+      after  = "@"
+      groups = 0
+    },
+    {
+      before = "[Aa]uthorization[\"']?: *[\"']?(Basic|Bearer|Negotiate) +"
+      secret = "[^[:space:]\"'*][^[:space:]\"']*"
+      after  = ""
+      groups = 1
+    },
+    {
+      before = ""
+      secret = "gAAAAA[A-Za-z0-9_=-]{20,}"
+      after  = ""
+      groups = 0
+    },
+  ]
 }

@@ -87,6 +87,7 @@ definition "grafana" {
 
   workload "server" {
     kind         = "Deployment"
+    logs         = "console"
     max_replicas = 1
     image        = "grafana"
     user         = 42417

@@ -63,6 +63,7 @@ definition "horizon" {
 
   workload "web" {
     kind         = "Deployment"
+    logs         = "console"
     image        = "horizon"
     user         = 42420
     start        = "kolla"

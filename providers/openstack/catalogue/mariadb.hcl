@@ -51,6 +51,11 @@ definition "mariadb" {
     ) : [for member in self.members.server : "${member}:${port.mysql}"], [])
     debian = startswith(cloud.distro, "debian") || startswith(cloud.distro, "ubuntu")
 
+    # Statements of more than ten seconds, where a collector finds them.
+    slow_log = cloud.logging == "none" ? {} : {
+      slow_query_log      = "ON"
+      slow_query_log_file = cloud.logging == "sidecar" ? "/var/log/kolla/server.slow.log" : "/dev/stderr"
+    }
     binary_log = input.binary_log_days == null ? {} : {
       log_bin                    = "/var/lib/mysql/binlog"
       binlog_format              = "ROW"
@@ -143,7 +148,7 @@ definition "mariadb" {
         innodb_log_file_size    = input.redo_log
         # With it, ON from 11.6.2 on, requests at once fail: "Record has changed since last read".
         loose_innodb_snapshot_isolation = "OFF" # loose: servers before 10.6.18 do not know it
-      }, local.binary_log, local.galera)
+      }, local.binary_log, local.galera, local.slow_log)
       client = {
         socket = "/run/mysqld/mysqld.sock"
       }
@@ -173,6 +178,7 @@ definition "mariadb" {
     }
 
     kind   = "StatefulSet"
+    logs   = "files"
     spread = local.cluster ? "required" : "preferred" # a node that is lost takes one member
     image  = "mariadb-server"
     user   = 42434
@@ -284,6 +290,7 @@ definition "mariadb" {
   workload "proxy" {
     enabled      = local.cluster
     kind         = "Deployment"
+    logs         = "console"
     image        = "haproxy"
     max_replicas = 2
     user         = 42454
@@ -309,6 +316,7 @@ definition "mariadb" {
   workload "exporter" {
     enabled = cloud.metrics
     kind    = "StatefulSet"
+    logs    = "console"
     image   = "prometheus-mysqld-exporter"
     user    = 42472
     command = concat(local.exporter, [

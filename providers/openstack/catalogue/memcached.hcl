@@ -15,6 +15,7 @@ definition "memcached" {
 
   workload "server" {
     kind    = "StatefulSet"
+    logs    = "console"
     image   = "memcached"
     user    = 42457
     command = ["memcached", "-v", "-l", "0.0.0.0", "-p", tostring(port.memcache), "-U", "0", "-c", "5000", "-m", "256"]
@@ -34,6 +35,7 @@ definition "memcached" {
   workload "exporter" {
     enabled = cloud.metrics
     kind    = "StatefulSet"
+    logs    = "console"
     image   = "prometheus-memcached-exporter"
     user    = 42472
     command = concat(local.exporter, ["/opt/memcached_exporter/memcached_exporter", "--web.listen-address=:${port.metrics}"])

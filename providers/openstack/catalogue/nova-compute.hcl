@@ -147,7 +147,9 @@ definition "nova-compute" {
   config "libvirtd.conf" {
     format = "properties"
     path   = "/etc/libvirt/libvirtd.conf"
-    values = yamldecode(file("${path.module}/nova/libvirt.yaml")).libvirtd
+    values = merge(yamldecode(file("${path.module}/nova/libvirt.yaml")).libvirtd, cloud.logging != "sidecar" ? {} : {
+      log_outputs = "\"3:stderr 3:file:/var/log/kolla/libvirt.out.log\""
+    })
   }
 
   config "qemu.conf" {
@@ -281,6 +283,7 @@ definition "nova-compute" {
     }
 
     sidecar "libvirt" {
+      logs          = "files"
       image         = "nova-libvirt"
       reason        = "libvirtd starts servers with devices of the node, and outside of the pod, so that they outlive it."
       command       = ["sh", "-ec", file("${path.module}/nova/libvirt.sh"), "sh", ""]
@@ -347,6 +350,7 @@ definition "nova-compute" {
   workload "exporter" {
     enabled = cloud.metrics
     kind    = "DaemonSet"
+    logs    = "console"
     image   = "prometheus-libvirt-exporter"
     user    = 0
     command = ["/opt/libvirt-exporter", "--web.listen-address=:${port.metrics}"]

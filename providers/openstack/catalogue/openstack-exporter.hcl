@@ -35,6 +35,7 @@ definition "openstack-exporter" {
 
   workload "server" {
     kind         = "Deployment"
+    logs         = "console"
     max_replicas = 1
     image        = "prometheus-openstack-exporter"
     user         = 42472

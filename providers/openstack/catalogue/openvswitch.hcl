@@ -46,7 +46,9 @@ definition "openvswitch" {
     command = concat(
       input.datapath_type == "netdev" ? ["sh", "-ec", file("${path.module}/openvswitch/netdev.sh"), "sh"] : [],
       ["sh", "-c", local.many_files, "sh", "ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile=/run/openvswitch/ovs-vswitchd.pid", "-vconsole:info"],
+      cloud.logging == "sidecar" ? ["--log-file=/var/log/kolla/ovs.out.log"] : [],
     )
+    logs         = "files"
     capabilities = ["NET_ADMIN", "NET_RAW"]
     reason       = "It makes bridges and ports in the node's network, and moves packets between them."
 
@@ -106,6 +108,7 @@ definition "openvswitch" {
   workload "exporter" {
     enabled = cloud.metrics
     kind    = "DaemonSet"
+    logs    = "console"
     image   = "openvswitch-db-server"
     user    = 0
     command = ["python3", "-c", file("${path.module}/openvswitch/metrics.py"), tostring(port.metrics), "Open_vSwitch=unix:/run/openvswitch/db.sock"]

@@ -75,10 +75,11 @@ definition "ovn-controller" {
     host_network = true
     image        = "ovn-controller"
     user         = 0
-    command = [
+    command = concat([
       "ovn-controller", "unix:/run/openvswitch/db.sock",
       "--unixctl=/run/ovn/ovn-controller.ctl", "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info",
-    ]
+    ], cloud.logging == "sidecar" ? ["--log-file=/var/log/kolla/controller.out.log"] : [])
+    logs   = "files"
     reason = "It talks to the Open vSwitch of the node, through its socket."
 
     volume "openvswitch" { host = "/run/openvswitch" }

@@ -61,6 +61,7 @@ definition "ovn" {
   workload "database" {
     enabled = false
     kind    = "StatefulSet"
+    logs    = "console"
     spread  = local.spread
     scale_down = templatefile("${path.module}/ovn/leave.txt.tmpl", merge(local.leave, {
       db       = workload.name
@@ -131,6 +132,7 @@ definition "ovn" {
   # have these clients and northd.
   workload "relay" {
     kind    = "Deployment"
+    logs    = "console"
     image   = "ovn-sb-db-relay"
     user    = 42476
     command = ["sh", "-ec", file("${path.module}/ovn/relay.sh")]
@@ -157,10 +159,14 @@ definition "ovn" {
 
   # One works, and the others take over when it is gone.
   workload "northd" {
-    kind     = "Deployment"
-    image    = "ovn-northd"
-    user     = 42476
-    command  = ["ovn-northd", "-vconsole:info", "--ovnnb-db=${local.nb_url}", "--ovnsb-db=${local.sb_url}", "--unixctl=/run/ovn/ovn-northd.ctl"]
+    kind  = "Deployment"
+    image = "ovn-northd"
+    user  = 42476
+    logs  = "files"
+    command = concat(
+      ["ovn-northd", "-vconsole:info", "--ovnnb-db=${local.nb_url}", "--ovnsb-db=${local.sb_url}", "--unixctl=/run/ovn/ovn-northd.ctl"],
+      cloud.logging == "sidecar" ? ["--log-file=/var/log/kolla/northd.out.log"] : [],
+    )
     config   = ["unbound.conf"]
     env      = { OVS_UNBOUND_CONF = "/etc/ovn/unbound.conf" }
     writable = ["/run/ovn"]
@@ -181,6 +187,7 @@ definition "ovn" {
   workload "exporter" {
     enabled      = cloud.metrics
     kind         = "Deployment"
+    logs         = "console"
     max_replicas = 1
     image        = "ovn-sb-db-server"
     user         = 42476

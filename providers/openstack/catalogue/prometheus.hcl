@@ -131,6 +131,7 @@ definition "prometheus" {
 
   workload "server" {
     kind         = "StatefulSet"
+    logs         = "console"
     max_replicas = 1
     image        = "prometheus-server"
     user         = 42472

@@ -96,7 +96,9 @@ definition "rabbitmq" {
       "management.tcp.port"               = port.management
       "log.console"                       = true
       "log.console.use_colors"            = "off"
-      "log.file"                          = false
+      "log.file"                          = cloud.logging == "sidecar" ? "/var/log/kolla/server.out.log" : false
+      "log.file.rotation.size"            = cloud.logging == "sidecar" ? 10485760 : null
+      "log.file.rotation.count"           = cloud.logging == "sidecar" ? 1 : null
       "load_definitions"                  = "/etc/rabbitmq/definitions.json"
       "cluster_partition_handling"        = cloud.release < 2026.2 ? "pause_minority" : null # 4.3 decides itself
       "disk_free_limit.absolute"          = input.disk_free_limit
@@ -160,6 +162,7 @@ definition "rabbitmq" {
     }
 
     kind         = "StatefulSet"
+    logs         = "files"
     image        = "rabbitmq"
     max_replicas = 5
     spread       = local.clustered ? "required" : "preferred" # a node that is lost takes one member

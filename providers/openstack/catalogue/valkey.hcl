@@ -73,6 +73,7 @@ definition "valkey" {
 
   workload "server" {
     kind         = "StatefulSet"
+    logs         = "console"
     image        = "valkey-server"
     user         = 42494
     replicas     = 3
@@ -120,6 +121,7 @@ definition "valkey" {
 
   workload "sentinel" {
     kind     = "StatefulSet"
+    logs     = "console"
     image    = "valkey-sentinel"
     user     = 42494
     replicas = 3

@@ -61,6 +61,7 @@ func TestAcceptance(t *testing.T) {
 			c.succeeds("/opt/mysqld_exporter/mysqld_exporter", "--version")
 		},
 		"rabbitmq": rabbitmq,
+		"rsyslog":  func(c container) { c.succeeds("rsyslogd", "-v") },
 		"valkey":   valkey,
 		"tempest":  func(c container) { c.succeeds("tempest", "--version") },
 	} {

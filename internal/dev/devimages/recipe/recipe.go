@@ -157,6 +157,7 @@ func Layers() []Layer {
 		{Name: "prometheus", Parent: "base", Packages: []string{"prometheus"}},
 		{Name: "prometheus-mysqld-exporter", Parent: "base", Packages: []string{"prometheus-mysqld-exporter"}},
 		{Name: "rabbitmq", Parent: "base", Packages: []string{"rabbitmq-server"}},
+		{Name: "rsyslog", Parent: "base", Packages: []string{"rsyslog", "rsyslog-elasticsearch"}},
 		{Name: "valkey", Parent: "base", Packages: []string{"valkey-sentinel", "valkey-server", "valkey-tools"}},
 	}
 }
@@ -246,6 +247,7 @@ func Images() []Image {
 		service("prometheus-mysqld-exporter", "prometheus-mysqld-exporter", "prometheus"),
 		service("prometheus-server", "prometheus", "prometheus"),
 		service("rabbitmq", "rabbitmq", "rabbitmq"),
+		service("rsyslog", "rsyslog", ""),
 		service("valkey-sentinel", "valkey", "valkey"),
 		service("valkey-server", "valkey", "valkey"),
 		service("tempest", "tempest", ""),

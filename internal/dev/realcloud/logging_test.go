@@ -1,0 +1,228 @@
+package realcloud_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// storeAddress is the address of the store of logs, outside of the cluster.
+const storeAddress = "10.200.0.103"
+
+// TestLogging sends the logs of a cloud to a store outside, with rsyslog in both modes. Records are found
+// by the id of a request, a trace is one record, nothing is lost while the store is away, and no password
+// is in the store.
+func TestLogging(t *testing.T) {
+	c := newCloud(t, "real-keystone", 3)
+	s := &logStore{cloud: c}
+	s.start(t)
+	c.edit(t, "registry = \"kolla.test/openstack.kolla\" # the test images of internal/dev/devimages\n", `registry = "kolla.test/openstack.kolla"
+
+  logging {
+    mode      = "node"
+    collector = "rsyslog"
+    image     = "kolla.test/openstack.kolla/rsyslog:2025.1-debian-trixie"
+
+    target "store" {
+      type = "elasticsearch"
+      url  = "http://`+storeAddress+`:9200"
+    }
+
+    target "dead" {
+      type = "elasticsearch"
+      url  = "http://`+storeAddress+`:9"
+    }
+  }
+`)
+	take(t, c, []step{{"apply", func(t *testing.T, c *cloud) { c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m") }}})
+	c.haproxy(t)
+	for _, mode := range []string{"node", "sidecar"} {
+		if mode == "sidecar" {
+			take(t, c, []step{{"mode changed", func(t *testing.T, c *cloud) {
+				c.edit(t, `mode      = "node"`, `mode      = "sidecar"`)
+				c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m")
+				c.noChanges(t)
+			}}})
+		}
+		in := func(name string, do func(*testing.T, string)) step {
+			return step{mode + ": " + name, func(t *testing.T, _ *cloud) { do(t, mode) }}
+		}
+		take(t, c, []step{
+			in("request", s.findsRequest), in("trace", s.findsTrace), in("store away", s.losesNothing),
+			in("secrets", s.hasNoSecret), in("memory", s.memory),
+		})
+	}
+}
+
+// logStore is the store, a process outside of the cluster.
+type logStore struct {
+	*cloud
+	process *exec.Cmd
+}
+
+const logRecords = "records.jsonl"
+
+func (s *logStore) start(t *testing.T) {
+	t.Helper()
+	s.script(t, "logstore.py")
+	cmd, err := s.cluster.Outside(context.WithoutCancel(t.Context()), storeAddress, filepath.Join(s.root, "bin", "outside"), "python3", "logstore.py", storeAddress, logRecords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Dir, s.process = s.dir, cmd
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.whole.Cleanup(func() { s.stop() })
+}
+
+func (s *logStore) stop() {
+	if s.process != nil {
+		_ = s.process.Process.Signal(syscall.SIGTERM)
+		_ = s.process.Wait()
+		s.process = nil
+	}
+}
+
+// logRecord is a record of the store.
+type logRecord struct {
+	ID        string `json:"id"`
+	Service   string `json:"service"`
+	Workload  string `json:"workload"`
+	Pod       string `json:"pod"`
+	Node      string `json:"node"`
+	RequestID string `json:"request_id"`
+	Message   string `json:"message"`
+}
+
+// with returns the records with a text, each once, and the number of copies.
+func (s *logStore) with(t *testing.T, text string) (found []logRecord, copies int) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(s.dir, logRecords))
+	if os.IsNotExist(err) {
+		return nil, 0
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	seen := map[string]bool{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		var r logRecord
+		if !strings.Contains(lines.Text(), text) || json.Unmarshal(lines.Bytes(), &r) != nil {
+			continue // the last line may not be complete
+		}
+		if seen[r.ID] {
+			copies++
+			continue
+		}
+		seen[r.ID] = true
+		found = append(found, r)
+	}
+	return found, copies
+}
+
+// await waits for a number of records with a text.
+func (s *logStore) await(t *testing.T, text string, n int) (found []logRecord, copies int) {
+	t.Helper()
+	eventually(t, func() error {
+		if found, copies = s.with(t, text); len(found) < n {
+			return fmt.Errorf("the store has %d records with %q, want %d", len(found), text, n)
+		}
+		return nil
+	})
+	return found, copies
+}
+
+// logs writes records as a process of Keystone's pods does.
+func (s *logStore) logs(t *testing.T, what, text string) {
+	t.Helper()
+	source, err := os.ReadFile("testdata/logs.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.kubectl(t, "exec", "deployment/keystone-api", "-c", "api", "--", "sh", "-c", `exec python3 -c "$@" 2> /proc/1/fd/2`, "sh", string(source), what, text)
+}
+
+var requestID = regexp.MustCompile(`(?i)x-openstack-request-id: (req-[0-9a-f-]+)`)
+
+// findsRequest sends a request that Keystone refuses, and finds it by the id in the answer.
+func (s *logStore) findsRequest(t *testing.T, _ string) {
+	const login = `{"auth": {"identity": {"methods": ["password"], "password": {"user": {"name": "admin", "domain": {"id": "default"}, "password": "wrong-hunter2"}}}}}`
+	r := s.outside(t, nil, "curl", "-si", "-H", "Content-Type: application/json", "-d", login, s.keystone()+"/auth/tokens")
+	id := requestID.FindStringSubmatch(r.out)
+	if id == nil {
+		t.Fatalf("the answer has no id:\n%s", r.out)
+	}
+	found, _ := s.await(t, id[1], 1)
+	if at := found[0]; at.Service != "keystone" || at.Workload != "api" || at.RequestID != id[1] || !strings.HasPrefix(at.Pod, "keystone-api-") || at.Node != "real-1" {
+		t.Errorf("the record is %+v", at)
+	}
+	wantSaid(t, "log", s.kolla(t, 0, "logs", "keystone").out, id[1])
+}
+
+// findsTrace checks that an exception is one record.
+func (s *logStore) findsTrace(t *testing.T, mode string) {
+	s.logs(t, "trace", mode)
+	found, _ := s.await(t, "it broke in "+mode, 1)
+	if text := found[0].Message; len(found) != 1 || !strings.Contains(text, "Traceback") || !strings.Contains(text, "KeyError") {
+		t.Errorf("the records are %+v", found)
+	}
+}
+
+// losesNothing writes records while the store is away.
+func (s *logStore) losesNothing(t *testing.T, mode string) {
+	const lines = 5000
+	s.stop()
+	s.logs(t, strconv.Itoa(lines), "line %05d while the store was away in "+mode)
+	s.eventualToken(t) // nobody waits for the store
+	s.start(t)
+	began := time.Now()
+	found, copies := s.await(t, "while the store was away in "+mode, lines)
+	if len(found) != lines {
+		t.Errorf("%d records of %d lines", len(found), lines)
+	}
+	measured(t, "logging, mode "+mode+": seconds until all records are in the store that came back", time.Since(began).Round(time.Second))
+	measured(t, "logging, mode "+mode+": copies that the store replaced", copies)
+}
+
+// hasNoSecret writes the password of the administrator, and looks for it, and for that of a refused login.
+func (s *logStore) hasNoSecret(t *testing.T, mode string) {
+	password := s.password(t)
+	s.logs(t, "1", `%d in `+mode+`: {"password": "`+password+`"} mysql+pymysql://keystone:`+password+`@mariadb/keystone`)
+	s.await(t, "0 in "+mode, 1)
+	for _, secret := range []string{password, "wrong-hunter2"} {
+		if found, _ := s.with(t, secret); len(found) > 0 {
+			t.Errorf("a password is in %d records of the store, first of service %s", len(found), found[0].Service)
+		}
+	}
+}
+
+// memory prints what the collectors take.
+func (s *logStore) memory(t *testing.T, mode string) {
+	of, container := "daemonset/logging-node", "node"
+	if mode == "sidecar" {
+		of, container = "deployment/keystone-api", "logs"
+	}
+	out := s.kubectl(t, "exec", of, "-c", container, "--", "sh", "-c", "cat /proc/[0-9]*/smaps_rollup")
+	sum := 0
+	for line := range strings.Lines(out) {
+		var n int
+		if read, _ := fmt.Sscanf(line, "Pss: %d kB", &n); read == 1 {
+			sum += n
+		}
+	}
+	measured(t, "logging, mode "+mode+": memory of a collector (rsyslog), MB", sum>>10)
+}

@@ -1,0 +1,16 @@
+# Starts a collector of logs. In the mode sidecar, log files move aside before they fill their volume:
+# programs with oslo.log open a new file then, and other files are emptied.
+limit=$((${KOLLA_LOG_FILE_MB:-16} * 1048576))
+rotate() {
+  for file in /var/log/kolla/*.log; do
+    [ -f "$file" ] && [ "$(wc -c < "$file")" -gt "$limit" ] || continue
+    case $file in
+      *.oslo.log) mv "$file" "$file.1" ;;
+      *) : > "$file" ;;
+    esac
+  done
+}
+if [ -d /var/log/kolla ]; then
+  while sleep 10; do rotate; done &
+fi
+exec "$@"
