@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -46,5 +48,85 @@ func TestCollectorCannot(t *testing.T) {
 				t.Errorf("want %q at line %d, got %v", c.want, c.line, diags)
 			}
 		})
+	}
+}
+
+// TestFluentdParameters checks that the configurations of Fluentd have only sections and parameters that it
+// and its plug-ins know, in both modes, with all kinds of targets.
+func TestFluentdParameters(t *testing.T) {
+	source, err := os.ReadFile("testdata/fluentd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string][]string{}
+	if err := yaml.UnmarshalStrict(source, &known); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, mode := range []string{"node", "sidecar"} {
+		dir := t.TempDir()
+		cloud, err := os.ReadFile("testdata/logging/cloud.hcl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(cloud), "logging {", "logging {\n    mode = \""+mode+"\"", 1)
+		const password = "username = \"kolla\"\n password = \"x\"\n" // a generated one would be in a Secret
+		text = strings.Replace(text, "password = secret.archive.value", "password = \"x\"", 1)
+		text = strings.Replace(text, "type = \"loki\"", "type = \"loki\"\n"+password, 1)
+		if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		checked := false
+		for _, o := range render(t, load(t, dir), facts()) {
+			data, _, _ := unstructured.NestedStringMap(o.Manifest.Object, "data")
+			if config := data["kolla-logs.conf"]; config != "" {
+				checked = true
+				checkFluentd(t, known, used, config)
+			}
+		}
+		if !checked {
+			t.Errorf("there is no configuration in the mode %s", mode)
+		}
+	}
+	for name := range known {
+		if !used[name] {
+			t.Errorf("nothing uses %s: is the fact outdated?", name)
+		}
+	}
+}
+
+// checkFluentd checks a configuration of Fluentd, and notes the sections and plug-ins that it has.
+func checkFluentd(t *testing.T, known map[string][]string, used map[string]bool, config string) {
+	t.Helper()
+	type section struct{ name, kind string }
+	var open []section
+	for line := range strings.Lines(config) {
+		line = strings.TrimSpace(line)
+		name, value, _ := strings.Cut(line, " ")
+		switch {
+		case line == "" || line[0] == '#':
+		case strings.HasPrefix(line, "</"):
+			last := open[len(open)-1]
+			if line != "</"+last.name+">" {
+				t.Errorf("%s ends the section %s", line, last.name)
+			}
+			open = open[:len(open)-1]
+		case line[0] == '<':
+			name = strings.Trim(name, "<>")
+			open = append(open, section{name, name})
+			used[name] = true
+		case name == "@type":
+			open[len(open)-1].kind = value
+			used[value] = true
+			if _, ok := known[value]; !ok {
+				t.Errorf("there is no plug-in %s", value)
+			}
+		case name[0] == '@' || open[len(open)-1].name == "record":
+		case !slices.Contains(known[open[len(open)-1].kind], name):
+			t.Errorf("%v has no parameter %s", open[len(open)-1], name)
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("the sections %v do not end", open)
 	}
 }
