@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -71,7 +72,11 @@ func runRollout(w *command.Workspace, addresses []string) error {
 		for _, names := range w.Flags.StringSlice("nodes") {
 			options.Nodes = append(options.Nodes, strings.Split(names, ",")...)
 		}
-		rollouts, err := rollout.Find(ctx, w.Client, rollout.NeededFirst(st, workloads), options, w.Printer.Warn)
+		// What others need comes last. An agent puts its state back when that starts again, and an old agent may
+		// not: ovn-controller does nothing while northd has another version.
+		ordered := rollout.NeededFirst(st, workloads)
+		slices.Reverse(ordered)
+		rollouts, err := rollout.Find(ctx, w.Client, ordered, options, w.Printer.Warn)
 		if err != nil {
 			return err
 		}
