@@ -283,7 +283,7 @@ func (i item) path(k kind) string {
 }
 
 // removeAll removes all items of a kind, and waits until they are gone. A service removes some of them later, and
-// refuses to remove those that it still uses.
+// refuses to remove those that it still uses. If the time ends, the error is the last refusal.
 func (s *session) removeAll(ctx context.Context, k kind, p project) error {
 	var refusal error
 	err := await(ctx, "Something in "+k.name, func() (bool, string, error) {
@@ -291,22 +291,31 @@ func (s *session) removeAll(ctx context.Context, k kind, p project) error {
 		if err != nil || len(found) == 0 {
 			return true, "", err
 		}
-		for _, i := range found {
-			if k.name == routers {
-				if err := s.unplug(ctx, i.ID); err != nil {
-					refusal = err
-				}
-			}
-			if err := gone(s.call(ctx, http.MethodDelete, k.service, i.path(k), nil, nil)); err != nil {
-				refusal = err
-			}
+		last := s.removeEach(ctx, k, found)
+		if ctx.Err() == nil {
+			refusal = last
 		}
 		return k.name == groups && refusal == nil, "there", nil // Neutron makes the default group again when one lists the groups
 	})
-	if err != nil && refusal != nil {
+	if ctx.Err() != nil && refusal != nil {
 		return refusal
 	}
 	return err
+}
+
+// removeEach asks a service to remove items of a kind. It returns the last refusal.
+func (s *session) removeEach(ctx context.Context, k kind, items []item) (refusal error) {
+	for _, i := range items {
+		if k.name == routers {
+			if err := s.unplug(ctx, i.ID); err != nil {
+				refusal = err
+			}
+		}
+		if err := gone(s.call(ctx, http.MethodDelete, k.service, i.path(k), nil, nil)); err != nil {
+			refusal = err
+		}
+	}
+	return refusal
 }
 
 // items lists the items of a kind that a project has. Neutron and Glance also list those of others. Ports of Neutron's

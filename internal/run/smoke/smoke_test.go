@@ -390,6 +390,34 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestRefusedRemoval lets Neutron refuse a removal once, as while it still uses the thing, and lets another error come
+// after a refusal.
+func TestRefusedRemoval(t *testing.T) {
+	for _, kind := range []string{"floatingips", "routers", "networks", "security-groups"} {
+		t.Run(kind, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			request := "DELETE /network/v2.0/" + kind
+			o.Breaks[request] = func(w http.ResponseWriter, _ *http.Request) {
+				delete(o.Breaks, request)
+				o.Answer(w, http.StatusConflict, openstacktest.Entry{"NeutronError": openstacktest.Entry{"message": "in use"}})
+			}
+			if report := run(t, cloudOf(o)); len(report.Left) > 0 || len(o.Owned()) > 0 || o.Breaks[request] != nil {
+				t.Errorf("left %q: %q", report.Left, o.Owned())
+			}
+		})
+	}
+	t.Run("another error", func(t *testing.T) {
+		o := openstacktest.Of(t, adminPassword)
+		o.Breaks["DELETE /network/v2.0/networks"] = func(w http.ResponseWriter, _ *http.Request) {
+			o.Breaks["GET /network/v2.0/networks"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusServiceUnavailable, nil) }
+			o.Answer(w, http.StatusConflict, nil)
+		}
+		if left := run(t, cloudOf(o), "network").Left; len(left) != 1 || !strings.Contains(left[0], "HTTP 503") {
+			t.Errorf("left %q", left)
+		}
+	})
+}
+
 // TestAbandoned checks that a run removes what killed ones of its cloud left behind, and nothing else, and that Clean
 // also removes what a run has that goes on.
 func TestAbandoned(t *testing.T) {
