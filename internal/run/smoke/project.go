@@ -121,6 +121,9 @@ func (t *trial) cleanUp(ctx context.Context) (left []string) {
 	if t.admin == nil {
 		return nil
 	}
+	if err := t.findProject(ctx); err != nil {
+		left = append(left, t.cloud.stays(ctx, t.project, err))
+	}
 	if t.project.ID != "" {
 		t.stayAlive(ctx)
 		sent := t.admin.sent
@@ -134,6 +137,17 @@ func (t *trial) cleanUp(ctx context.Context) (left []string) {
 		return left // Keystone worked in this run, and the next one looks again
 	}
 	return append(left, t.cloud.remove(ctx, others, t.cloud.declares)...)
+}
+
+// findProject looks for the project of the run if Keystone may have made it, and the answer was lost.
+func (t *trial) findProject(ctx context.Context) (err error) {
+	if t.project.ID != "" || !t.admin.sent[identity] {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, t.cloud.Patience)
+	defer cancel()
+	t.project.ID, err = t.admin.find(limited, identity, "projects", t.project.Name)
+	return err
 }
 
 // Clean removes what checks of the cloud left behind, also that of checks that run. It returns the names of the
@@ -186,14 +200,19 @@ func (c *Cloud) remove(ctx context.Context, projects []project, has func(service
 	defer cancel()
 	for _, p := range projects {
 		if err := c.removeProject(limited, p, has); err != nil {
-			problem, request := explain(limited, err)
-			if request != nil {
-				problem += " (" + request.String() + ")"
-			}
-			left = append(left, c.Mask(fmt.Sprintf("Project %s: %s", p.Name, problem)))
+			left = append(left, c.stays(limited, p, err))
 		}
 	}
 	return left
+}
+
+// stays says why a project is left.
+func (c *Cloud) stays(ctx context.Context, p project, err error) string {
+	problem, request := explain(ctx, err)
+	if request != nil {
+		problem += " (" + request.String() + ")"
+	}
+	return c.Mask(fmt.Sprintf("Project %s: %s", p.Name, problem))
 }
 
 func (c *Cloud) removeProject(ctx context.Context, p project, has func(service string) bool) error {

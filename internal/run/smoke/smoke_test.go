@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -388,6 +389,44 @@ func TestInterrupted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLostAnswers interrupts a run inside a request that makes something, or loses the answer. Nothing is left behind.
+func TestLostAnswers(t *testing.T) {
+	for _, request := range []string{"POST /v3/projects", "POST /v3/users", "POST /image/", "POST /network/v2.0/networks", "POST /compute/servers"} {
+		for _, interrupted := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s interrupted %t", request, interrupted), func(t *testing.T) {
+				o := openstacktest.Of(t, adminPassword)
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
+				o.Breaks[request] = func(_ http.ResponseWriter, r *http.Request) {
+					o.Serve(httptest.NewRecorder(), r)
+					if interrupted {
+						interrupt()
+						<-r.Context().Done() // the client is gone
+					}
+					panic(http.ErrAbortHandler)
+				}
+				report, err := smoke.Run(ctx, cloudOf(o), smoke.Checks(), func(smoke.Result) {})
+				if errors.Is(err, context.Canceled) != interrupted || len(report.Left) > 0 || report.Count(smoke.Failed) > 0 == interrupted {
+					t.Errorf("%v, left %q: %q", err, report.Left, outcomes(report))
+				}
+				if left := o.Owned(); len(left) > 0 {
+					t.Errorf("left behind: %q", left)
+				}
+			})
+		}
+	}
+	t.Run("and Keystone is gone", func(t *testing.T) {
+		o := openstacktest.Of(t, adminPassword)
+		o.Breaks["POST /v3/projects"] = func(http.ResponseWriter, *http.Request) {
+			o.Breaks["GET /v3/projects"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusServiceUnavailable, nil) }
+			panic(http.ErrAbortHandler)
+		}
+		if left := run(t, cloudOf(o), "token").Left; len(left) != 1 || !strings.Contains(left[0], "HTTP 503") {
+			t.Errorf("left %q", left)
+		}
+	})
 }
 
 // TestRefusedRemoval lets Neutron refuse a removal once, as while it still uses the thing, and lets another error come
