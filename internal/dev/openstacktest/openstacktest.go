@@ -143,7 +143,7 @@ func (o *Cloud) Serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := strings.Split(r.Header.Get("X-Auth-Token"), "/")
-	if len(token) != 3 {
+	if len(token) != 3 || !o.knows(token[1]) {
 		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "The request you have made requires authentication."}})
 		return
 	}
@@ -182,7 +182,7 @@ func (o *Cloud) logIn(w http.ResponseWriter, body Entry) {
 	project, role := scope.ID, "member"
 	if scope.Name == "admin" {
 		project, role = "p-admin", "admin"
-	} else if project != "" && !strings.Contains(o.files["roles"+project], fmt.Sprint(user["id"])) {
+	} else if !o.knows(project) || project != "" && !strings.Contains(o.files["roles"+project], fmt.Sprint(user["id"])) {
 		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "no role"}})
 		return
 	}
@@ -219,6 +219,8 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 	}
 	kind, rest := path[0]+"/"+path[1], path[2:]
 	switch {
+	case kind == "identity/projects" && len(rest) > 0 && !o.knows(rest[0]):
+		o.Answer(w, http.StatusNotFound, Entry{"error": Entry{"message": "Could not find project: " + rest[0]}})
 	case kind == "identity/projects" && len(rest) == 5: // a role
 		o.files["roles"+rest[0]] += rest[2] + " "
 		o.Answer(w, http.StatusNoContent, nil)
@@ -247,6 +249,11 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 	default:
 		o.list(w, r, kind, project, admin)
 	}
+}
+
+// knows reports whether Keystone has a project, or none is meant.
+func (o *Cloud) knows(project string) bool {
+	return project == "" || len(o.find("identity/projects", project)) > 0
 }
 
 func (o *Cloud) find(kind, id string) Entry {

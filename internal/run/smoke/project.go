@@ -215,11 +215,24 @@ func (c *Cloud) stays(ctx context.Context, p project, err error) string {
 	return c.Mask(fmt.Sprintf("Project %s: %s", p.Name, problem))
 }
 
+// removeProject removes a project. Another run, or -clean, may remove it meanwhile.
 func (c *Cloud) removeProject(ctx context.Context, p project, has func(service string) bool) error {
 	admin, err := c.administrator(ctx, adminProject())
 	if err != nil {
 		return err
 	}
+	path := "projects/" + p.ID
+	if err = c.empty(ctx, admin, p, has); err == nil {
+		return gone(admin.call(ctx, http.MethodDelete, identity, path, nil, nil))
+	}
+	if gophercloud.ResponseCodeIs(admin.call(ctx, http.MethodGet, identity, path, nil, nil), http.StatusNotFound) {
+		return nil
+	}
+	return err
+}
+
+// empty removes all that a project has, and its users.
+func (c *Cloud) empty(ctx context.Context, admin *session, p project, has func(service string) bool) error {
 	if err := admin.assign(ctx, p, admin.user); err != nil {
 		return err
 	}
@@ -249,7 +262,7 @@ func (c *Cloud) removeProject(ctx context.Context, p project, has func(service s
 			return err
 		}
 	}
-	return gone(admin.call(ctx, http.MethodDelete, identity, "projects/"+p.ID, nil, nil))
+	return nil
 }
 
 // kind is a kind of things that checks make.

@@ -185,6 +185,7 @@ func Run(ctx context.Context, cloud *Cloud, checks []Check, show func(Result)) (
 		show(result)
 	}
 	if report.Count(Failed) > 0 && ctx.Err() == nil {
+		t.stayAlive(ctx)
 		report.Causes = t.causes(ctx)
 	}
 	report.Left = t.cleanUp(context.WithoutCancel(ctx))

@@ -429,6 +429,68 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
+// TestRemovedMeanwhile lets somebody else remove the project of a run, as -clean does, before and while the run cleans
+// up.
+func TestRemovedMeanwhile(t *testing.T) {
+	checks, err := smoke.Select([]string{"image"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean := func(t *testing.T, o *openstacktest.Cloud, show func(smoke.Result)) {
+		t.Helper()
+		report, err := smoke.Run(t.Context(), cloudOf(o), checks, show)
+		if err != nil || len(report.Left) > 0 || len(o.Owned()) > 0 {
+			t.Errorf("%v, left %q: %q", err, report.Left, o.Owned())
+		}
+	}
+	t.Run("before", func(t *testing.T) {
+		o := openstacktest.Of(t, adminPassword)
+		clean(t, o, func(r smoke.Result) {
+			if r.Check.Name != "image" {
+				return
+			}
+			if removed, left, err := smoke.Clean(t.Context(), cloudOf(o)); err != nil || len(removed) != 1 || len(left) > 0 {
+				t.Errorf("%v, removed %q, left %q", err, removed, left)
+			}
+		})
+	})
+	for _, request := range []string{"PUT /v3/projects/ID/users/u-admin", "DELETE /image/", "DELETE /v3/users/"} {
+		t.Run("after "+request, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			begin, end, _ := strings.Cut(request, "ID")
+			o.Breaks[begin] = func(w http.ResponseWriter, r *http.Request) {
+				o.Serve(w, r)
+				if !strings.Contains(r.URL.Path, end) {
+					return
+				}
+				for kind, list := range o.Lists {
+					o.Lists[kind] = slices.DeleteFunc(list, func(e openstacktest.Entry) bool { return strings.HasPrefix(fmt.Sprint(e["name"]), smoke.Prefix) })
+				}
+			}
+			clean(t, o, func(smoke.Result) {})
+		})
+	}
+}
+
+// TestStaysAlive checks that a run says that it goes on before it looks for causes, which may take as long as a check.
+func TestStaysAlive(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	var requests []string
+	o.Breaks[""] = func(w http.ResponseWriter, r *http.Request) {
+		requests = append(requests, r.Method+" "+r.URL.Path)
+		if strings.HasPrefix(r.URL.Path, "/image/") {
+			o.Answer(w, http.StatusServiceUnavailable, nil)
+			return
+		}
+		o.Serve(w, r)
+	}
+	run(t, cloudOf(o), "image")
+	failed := slices.Index(requests, "POST /image/v2/images")
+	if failed < 0 || failed+1 == len(requests) || !strings.HasPrefix(requests[failed+1], "PATCH /v3/projects/") {
+		t.Errorf("the requests are\n%s", strings.Join(requests, "\n"))
+	}
+}
+
 // TestRefusedRemoval lets Neutron refuse a removal once, as while it still uses the thing, and lets another error come
 // after a refusal.
 func TestRefusedRemoval(t *testing.T) {
