@@ -237,6 +237,8 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 		o.attach(w, r, body, rest)
 	case len(rest) >= 2 && strings.HasSuffix(rest[1], "router_interface"):
 		o.plug(w, rest, project)
+	case kind == "network/floatingips" && r.Method == http.MethodPut:
+		o.associate(w, rest[0], body)
 	case r.Method == http.MethodPost:
 		o.create(w, kind, body, project, admin)
 	case r.Method == http.MethodDelete:
@@ -277,6 +279,21 @@ func (o *Cloud) show(w http.ResponseWriter, kind string, rest []string) {
 	}
 }
 
+// No TCP connection to silent is possible, and nobody listens on port 9 of refusing. A floating IP has the second address
+// as soon as it has a port.
+const (
+	silent   = "224.0.0.1"
+	refusing = "127.0.0.1"
+)
+
+// associate gives a floating IP to a port.
+func (o *Cloud) associate(w http.ResponseWriter, id string, body Entry) {
+	found := o.find("network/floatingips", id)
+	maps.Copy(found, body["floatingip"].(map[string]any))
+	found["floating_ip_address"] = refusing
+	o.Answer(w, http.StatusOK, Entry{"floatingip": found})
+}
+
 // states are the states of new things.
 var states = map[string]string{"compute/servers": "ACTIVE", "block-storage/volumes": "available", "image/images": "queued"}
 
@@ -308,7 +325,7 @@ func (o *Cloud) create(w http.ResponseWriter, kind string, body Entry, project s
 		o.Lists["network/ports"] = append(o.Lists["network/ports"], Entry{"id": "dhcp-" + id, "device_id": "ovnmeta", "network": id, "project_id": project, "device_owner": "network:distributed"})
 		o.defaultGroup(project)
 	case "network/floatingips":
-		made["floating_ip_address"] = "127.0.0.1" // nobody listens on port 9 there
+		made["floating_ip_address"] = silent
 	case "key-manager/secrets":
 		o.files[id] = fmt.Sprint(made["payload"])
 		made["secret_ref"] = o.URL + "/key-manager/v1/secrets/" + id

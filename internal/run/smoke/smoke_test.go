@@ -244,6 +244,23 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestFloatingIP checks that an answer counts only if it comes from the server: the address is silent without it.
+func TestFloatingIP(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	const request = "/network/v2.0/floatingips"
+	o.Breaks["POST "+request] = func(w http.ResponseWriter, _ *http.Request) {
+		o.Answer(w, http.StatusCreated, openstacktest.Entry{"floatingip": openstacktest.Entry{"id": "f", "floating_ip_address": "127.0.0.1"}})
+	}
+	if result := resultOf(t, run(t, cloudOf(o), "floating-ip"), "floating-ip"); result.Outcome != smoke.Skipped || !strings.Contains(result.Problem, "127.0.0.1 before the server has it") {
+		t.Errorf("with a firewall that refuses connections: %+v", result)
+	}
+	clear(o.Breaks)
+	o.Breaks["PUT "+request] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusConflict, nil) }
+	if result := resultOf(t, run(t, cloudOf(o), "floating-ip"), "floating-ip"); result.Outcome != smoke.Failed || result.Request == nil || result.Request.Method != http.MethodPut {
+		t.Errorf("the server does not get the address: %+v", result)
+	}
+}
+
 // TestNothingAnswers checks a cloud to which no connection is possible.
 func TestNothingAnswers(t *testing.T) {
 	o := openstacktest.Of(t, adminPassword)
