@@ -75,6 +75,9 @@ Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left 
 				if c.Bool("deep") && c.IsSet(name) {
 					return failure.New(fmt.Sprintf("-deep and -%s contradict each other", name), "-deep runs Tempest only. Choose its tests with -tests.")
 				}
+				if c.Bool("clean") && c.IsSet(name) && name != "clean" {
+					return failure.New(fmt.Sprintf("-clean and -%s contradict each other", name), "-clean runs no check, and has no results.")
+				}
 			}
 			checks, err := smoke.Select(namesIn(c, "only"), namesIn(c, "skip"))
 			if err != nil {
@@ -114,10 +117,10 @@ func runCheck(w *command.Workspace, checks []smoke.Check, metrics files.Output) 
 	if err == nil && report.Count(smoke.Failed) > 0 {
 		report.Causes = append(report.Causes, unreadyWorkloads(ctx, w)...)
 	}
-	if quiet && err == nil {
-		err = report.JSON(w.Streams.Out)
-	} else if !quiet {
+	if !quiet {
 		showRest(w, report)
+	} else if unwritten := report.JSON(w.Streams.Out); err == nil {
+		err = unwritten
 	}
 	if err != nil {
 		return err

@@ -133,6 +133,8 @@ type Report struct {
 	Causes []string
 	// Left are projects of checks that could not be removed, with the reason.
 	Left []string
+	// Interrupted: the checks that are missing did not run to their end.
+	Interrupted bool
 }
 
 // Count returns the number of results with an outcome.
@@ -145,8 +147,8 @@ func (r *Report) Count(outcome Outcome) (n int) {
 	return n
 }
 
-// Clean reports whether no check failed, and nothing was left behind.
-func (r *Report) Clean() bool { return r.Count(Failed)+len(r.Left) == 0 }
+// Clean reports whether the run came to its end, no check failed, and nothing was left behind.
+func (r *Report) Clean() bool { return !r.Interrupted && r.Count(Failed)+len(r.Left) == 0 }
 
 // Summary says in one sentence how the checks ended.
 func (r *Report) Summary() string {
@@ -189,6 +191,7 @@ func Run(ctx context.Context, cloud *Cloud, checks []Check, show func(Result)) (
 		report.Causes = t.causes(ctx)
 	}
 	report.Left = t.cleanUp(context.WithoutCancel(ctx))
+	report.Interrupted = ctx.Err() != nil
 	return report, ctx.Err()
 }
 

@@ -398,8 +398,8 @@ func TestInterrupted(t *testing.T) {
 					interrupt()
 				}
 			})
-			if !errors.Is(err, context.Canceled) || len(report.Left) > 0 {
-				t.Errorf("%v, left %q", err, report.Left)
+			if !errors.Is(err, context.Canceled) || len(report.Left) > 0 || report.Clean() {
+				t.Errorf("%v, left %q, clean %t", err, report.Left, report.Clean())
 			}
 			if left := o.Owned(); len(left) > 0 || len(o.Trespass) > 0 {
 				t.Errorf("left behind: %q; touched of others: %q", left, o.Trespass)
