@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -261,6 +262,32 @@ func TestFloatingIP(t *testing.T) {
 	}
 }
 
+// TestSilentConsole checks that a console without output may be the fault of the image.
+func TestSilentConsole(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	o.Breaks["POST /compute/servers/"] = func(w http.ResponseWriter, _ *http.Request) {
+		o.Answer(w, http.StatusOK, openstacktest.Entry{"output": "\n"})
+	}
+	checks, err := smoke.Select([]string{"console"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cloudOf(o)
+	patience := c.Patience
+	report, err := smoke.Run(t.Context(), c, checks, func(r smoke.Result) {
+		c.Patience = patience
+		if r.Check.Name == "server" {
+			c.Patience = 100 * time.Millisecond
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result := resultOf(t, report, "console"); result.Outcome != smoke.Failed || !strings.Contains(result.Problem, "name another one with -image") {
+		t.Errorf("%+v", result)
+	}
+}
+
 // TestNothingAnswers checks a cloud to which no connection is possible.
 func TestNothingAnswers(t *testing.T) {
 	o := openstacktest.Of(t, adminPassword)
@@ -420,7 +447,8 @@ func TestLostAnswers(t *testing.T) {
 					o.Serve(httptest.NewRecorder(), r)
 					if interrupted {
 						interrupt()
-						<-r.Context().Done() // the client is gone
+						_, _ = io.Copy(io.Discard, r.Body) // only then the server sees that the client goes away
+						<-r.Context().Done()
 					}
 					panic(http.ErrAbortHandler)
 				}

@@ -174,11 +174,16 @@ func (t *trial) server(ctx context.Context) error {
 
 // console waits for a line on the console of the server.
 func (t *trial) console(ctx context.Context) error {
-	return await(ctx, "The console of the server", func() (bool, string, error) {
+	err := await(ctx, "The console of the server", func() (bool, string, error) {
 		var log struct{ Output string }
 		err := t.user.call(ctx, http.MethodPost, compute, "servers/"+t.made.server+"/action", map[string]any{"os-getConsoleOutput": map[string]any{"length": 20}}, &log)
 		return strings.TrimSpace(log.Output) != "", "empty", err
 	})
+	var silent *faultError
+	if errors.As(err, &silent) {
+		silent.problem += " The image may write nothing to its serial console. Then name another one with -image, or leave the check out with -skip=console."
+	}
+	return err
 }
 
 // floatingIP makes a floating IP, gives it to the server, and waits for an answer. Before that nothing may answer: a
