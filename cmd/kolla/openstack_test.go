@@ -30,7 +30,7 @@ func startOpenStack(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			if hangs {
 				_ = os.WriteFile(path+".hangs", nil, 0o600) // without it, the script waits in vain
-				_, _ = io.Copy(io.Discard, r.Body) // only then the server sees that the client goes away
+				_, _ = io.Copy(io.Discard, r.Body)          // only then the server sees that the client goes away
 				<-r.Context().Done()
 			} else {
 				cloud.Answer(w, http.StatusServiceUnavailable, openstacktest.Entry{"error": openstacktest.Entry{"message": "no answer for " + r.Header.Get("X-Auth-Token")}})
