@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -385,5 +384,3 @@ func gone(err error) error {
 	}
 	return err
 }
-
-func escape(text string) string { return url.QueryEscape(text) }

@@ -116,6 +116,7 @@ func TestSizes(t *testing.T) {
 		"the smallest that fit":  {want: "i-small f-fits"},
 		"named":                  {image: "large", flavor: "tiny", want: "i-large f-tiny"},
 		"by ID":                  {image: "i-large", want: "i-large f-large"},
+		"by an ID with a space":  {image: "i odd", want: "i odd f-large"},
 		"no public image":        {without: []string{"large", "small"}, skipped: "no public image of a disk"},
 		"no flavor":              {without: []string{"large", "fits"}, skipped: "no public flavor"},
 		"a name nobody has":      {image: "lagre", failed: "There is no image lagre"},
@@ -124,6 +125,7 @@ func TestSizes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := openstacktest.Of(t, adminPassword)
+			o.Lists["image/images"] = append(o.Lists["image/images"], openstacktest.Entry{"id": "i odd", "name": "odd", "status": "active", "disk_format": "raw", "size": 3 << 30})
 			for _, kind := range []string{"image/images", "compute/flavors"} {
 				o.Lists[kind] = slices.DeleteFunc(o.Lists[kind], func(e openstacktest.Entry) bool { return slices.Contains(test.without, fmt.Sprint(e["name"])) })
 			}
@@ -137,7 +139,8 @@ func TestSizes(t *testing.T) {
 			c := cloudOf(o)
 			c.Image, c.Flavor = test.image, test.flavor
 			result := resultOf(t, run(t, c, "server"), "server")
-			image, flavor, _ := strings.Cut(test.want, " ")
+			at := max(0, strings.LastIndex(test.want, " f-"))
+			image, flavor := test.want[:at], strings.TrimSpace(test.want[at:])
 			switch {
 			case test.want != "" && (!strings.Contains(asked, `"imageRef":"`+image+`"`) || !strings.Contains(asked, `"flavorRef":"`+flavor+`"`)):
 				t.Errorf("the server was asked for with %s, want %s: %+v", asked, test.want, result)
