@@ -36,7 +36,7 @@ func (c *Cloud) owner() string {
 	return fmt.Sprintf("kolla check of cloud %s. It is abandoned after ", c.Name)
 }
 
-// slack is how long a check may end after its time is over.
+// slack is how long after its timeout a check may end.
 const slack = time.Minute
 
 // described returns the description of a project whose check has just begun.
@@ -143,7 +143,7 @@ func (t *trial) findProject(ctx context.Context) (err error) {
 	if t.project.ID != "" || !t.admin.sent[identity] {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, t.cloud.Patience)
+	limited, cancel := t.cloud.limited(ctx)
 	defer cancel()
 	t.project.ID, err = t.admin.find(limited, identity, "projects", t.project.Name)
 	return err
@@ -174,7 +174,7 @@ func (c *Cloud) declares(service string) bool { return c.Services[service].Expos
 
 // leftBehind returns the projects of earlier checks, with those of checks that may still run if all is set.
 func (c *Cloud) leftBehind(ctx context.Context, all bool) (out []project, err error) {
-	limited, cancel := context.WithTimeout(ctx, c.Patience)
+	limited, cancel := c.limited(ctx)
 	defer cancel()
 	admin, err := c.administrator(limited, adminProject())
 	if err != nil {
@@ -195,7 +195,7 @@ func (c *Cloud) leftBehind(ctx context.Context, all bool) (out []project, err er
 // remove removes projects, with their users and with all that they have in services. They share the time. It returns
 // those that are left, with the reason.
 func (c *Cloud) remove(ctx context.Context, projects []project, has func(service string) bool) (left []string) {
-	limited, cancel := context.WithTimeout(ctx, c.Patience)
+	limited, cancel := c.limited(ctx)
 	defer cancel()
 	for _, p := range projects {
 		if err := c.removeProject(limited, p, has); err != nil {

@@ -48,7 +48,7 @@ func (t *trial) image(ctx context.Context) error {
 		return err
 	}
 	if want := sha512.Sum512(sent); !bytes.Equal(got.Sum(nil), want[:]) {
-		return &faultError{problem: fmt.Sprintf("Glance returns another image than it got: %d bytes of %d, or others.", n, imageSize)}
+		return &faultError{problem: fmt.Sprintf("The downloaded image differs from the upload (%d of %d bytes).", n, imageSize)}
 	}
 	return nil
 }
@@ -286,7 +286,7 @@ func (t *trial) secret(ctx context.Context) error {
 	defer func() { _ = answer.Body.Close() }() // all that counts was read
 	got, err := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 	if err == nil && string(got) != text {
-		err = &faultError{problem: "Barbican returns another secret than it got."}
+		err = &faultError{problem: "The secret that Barbican returns differs from the stored one."}
 	}
 	return err
 }
