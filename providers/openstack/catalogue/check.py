@@ -1,8 +1,8 @@
 """Runs "PROGRAM upgrade check", and tells the person who applies about everything but success.
 
 The program ends with 0, with 1 for warnings, with 2 for failures, and with 255 if it breaks. A program that
-crashes ends with 1, too, but prints no results. It breaks here, and runs again. So it does if only the check of
-Placement's API fails, which nova-status makes with requests: Keystone or Placement may not answer yet.
+crashes ends with 1, too, but prints no results. It breaks here, and runs again. It also
+runs again if only the check "Placement API" of nova-status fails: Keystone or Placement may not answer yet.
 """
 
 import re
