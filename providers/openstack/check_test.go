@@ -31,6 +31,13 @@ const checkResults = `
 +------------------------------------------------------------------+
 `
 
+// placement is what nova-status prints after its check of Placement.
+func placement(result, other string) string {
+	head, _, _ := strings.Cut(checkResults, "| Check: Missing")
+	_, tail, _ := strings.Cut(checkResults, "root provider id.                  |\n")
+	return head + "| Check: Placement API |\n| Result: " + result + " |\n| Details: Discovery for placement API URI failed. |\n" + fmt.Sprintf(tail, other)
+}
+
 // TestUpgradeCheck checks how the job that checks an upgrade ends, and what it tells the person who applies. Its log has all
 // that the program prints.
 func TestUpgradeCheck(t *testing.T) {
@@ -53,6 +60,8 @@ func TestUpgradeCheck(t *testing.T) {
 		"success":                      {fmt.Sprintf(checkResults, "Success", "Success"), 0, 0, ""},
 		"warnings":                     {fmt.Sprintf(checkResults, "Warning", "Success"), 1, 0, "Warning" + first},
 		"failures come last":           {fmt.Sprintf(checkResults, "Failure", "Warning"), 2, 2, "Warning" + second + "Failure" + first},
+		"Placement does not answer":    {placement("Failure", "Success"), 2, 255, "Failure: Placement API: Discovery for placement API URI failed.\n"},
+		"and more fails":               {placement("Failure", "Failure"), 2, 2, "Failure: Policy File JSON to YAML Migration: None\nFailure: Placement API: Discovery for placement API URI failed.\n"},
 		"broken":                       {"Error:\nTraceback (most recent call last):\n", 255, 255, ""},
 		"crash, with the code 1":       {"Traceback (most recent call last):\n", 1, 255, ""},
 		"wrong option, with a code 2":  {"usage: status\n", 2, 255, ""},

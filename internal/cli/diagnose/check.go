@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/internal/run/smoke"
+	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -36,16 +37,16 @@ whether it works and how long it takes:
 ` + list.String() + `
 All of it is in a project of its own, kolla-check-ID, with a user of its own. Both are
 removed at the end with all that is in the project, also after Ctrl-C. If kolla is killed,
-the next kolla check removes them when the time of the killed check is over, or
+the next kolla check removes them after the timeout of the killed check, or
 kolla check -clean at once.
 
 The administrator's password comes from the cluster. It is printed nowhere, and neither
 are other passwords, tokens and secrets.
 
 A check that fails shows the request, its meaning, and what to look at next. Then kolla
-also looks for causes: daemons that Nova, Neutron and Cinder miss, users of services whose
-password Keystone refuses, and workloads that are not ready. For the last of these, it
-needs the state. docs/check.md has an example, and a job for cron.
+also looks for causes: services that have not reported to Nova, Neutron or Cinder, users
+of services whose password Keystone refuses, and workloads that are not ready. For the
+last of these, it needs the state. docs/check.md has an example, and a job for cron.
 
 -deep runs OpenStack's own tests, Tempest, in a pod of the cloud's namespace, from Kolla's
 image tempest. Its configuration follows from the declared services and their APIs, and
@@ -54,7 +55,7 @@ reasons. docs/check.md has more.
 
 Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left behind.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
-			&cli.StringSliceFlag{Name: "only", Usage: "only make the check with this `NAME`, and those that it needs; may be repeated, or have several names separated by commas"},
+			&cli.StringSliceFlag{Name: "only", Usage: "run only the check with this `NAME`, and those that it needs; may be repeated, or have several names separated by commas"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "leave out the check with this `NAME`; may be repeated, or have several names separated by commas"},
 			&cli.StringFlag{Name: "image", Usage: "boot the server from the image with this `NAME` or ID, instead of the smallest public one"},
 			&cli.StringFlag{Name: "flavor", Usage: "give the server the flavor with this `NAME` or ID, instead of the smallest that is large enough"},
@@ -74,6 +75,9 @@ Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left 
 			for _, name := range []string{"only", "skip", "clean", "metrics", "json"} {
 				if c.Bool("deep") && c.IsSet(name) {
 					return failure.New(fmt.Sprintf("-deep and -%s contradict each other", name), "-deep runs Tempest only. Choose its tests with -tests.")
+				}
+				if c.Bool("clean") && c.IsSet(name) && name != "clean" {
+					return failure.New(fmt.Sprintf("-clean and -%s contradict each other", name), "-clean runs no check, and has no results.")
 				}
 			}
 			checks, err := smoke.Select(namesIn(c, "only"), namesIn(c, "skip"))
@@ -114,10 +118,10 @@ func runCheck(w *command.Workspace, checks []smoke.Check, metrics files.Output) 
 	if err == nil && report.Count(smoke.Failed) > 0 {
 		report.Causes = append(report.Causes, unreadyWorkloads(ctx, w)...)
 	}
-	if quiet && err == nil {
-		err = report.JSON(w.Streams.Out)
-	} else if !quiet {
+	if !quiet {
 		showRest(w, report)
+	} else if unwritten := report.JSON(w.Streams.Out); err == nil {
+		err = unwritten
 	}
 	if err != nil {
 		return err
@@ -196,11 +200,16 @@ func usersOfServices(ctx context.Context, w *command.Workspace) (out []smoke.Use
 				continue
 			}
 			if password := string(providers.ValuesOf(live)[p.Password.Key]); password != "" {
-				out = append(out, smoke.User{Service: s.Name, Name: p.Name, Domain: p.Domain, Password: password})
+				out = append(out, smoke.User{Service: s.Name, Name: p.Name, Domain: p.Domain, Password: password, Job: registerUsers(s).String()})
 			}
 		}
 	}
 	return out
+}
+
+// registerUsers returns the address, without a hash, of the job that makes the users of a service.
+func registerUsers(s *configs.Service) addrs.Object {
+	return addrs.Object{Block: s.Block, Kind: "Job", Name: s.Name + "-register-users"}
 }
 
 // unreadyWorkloads says which workloads of the state are not ready, or have no pods.
@@ -250,7 +259,7 @@ func showRest(w *command.Workspace, report *smoke.Report) {
 	for _, part := range []struct {
 		head  string
 		lines []string
-	}{{"Found besides", report.Causes}, {"Left behind, until the next kolla check or kolla check -clean", report.Left}} {
+	}{{"Also found", report.Causes}, {"Left behind, until the next kolla check or kolla check -clean", report.Left}} {
 		if len(part.lines) > 0 {
 			fmt.Fprintf(out, "\n%s:\n", part.head)
 		}

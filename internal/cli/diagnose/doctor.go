@@ -56,7 +56,7 @@ the reason. docs/operate.md and docs/doctor.md have the rights that all checks n
 
 Exit codes: 0 nothing found, 1 error, 2 a finding, or a check that could not be made.`,
 		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
-			&cli.StringSliceFlag{Name: "only", Usage: "only make the check with this `NAME`; may be repeated, or have several names separated by commas"},
+			&cli.StringSliceFlag{Name: "only", Usage: "run only the check with this `NAME`; may be repeated, or have several names separated by commas"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "leave out the check with this `NAME`; may be repeated, or have several names separated by commas"},
 			&cli.BoolFlag{Name: "no-pods", Usage: "start no pods; the checks that need them are not made"},
 			&cli.DurationFlag{Name: "timeout", Value: podTimeout, Usage: "wait up to `DURATION` for the pods, which may have to pull images"},

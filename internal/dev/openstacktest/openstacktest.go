@@ -143,7 +143,7 @@ func (o *Cloud) Serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := strings.Split(r.Header.Get("X-Auth-Token"), "/")
-	if len(token) != 3 {
+	if len(token) != 3 || !o.knows(token[1]) {
 		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "The request you have made requires authentication."}})
 		return
 	}
@@ -182,7 +182,7 @@ func (o *Cloud) logIn(w http.ResponseWriter, body Entry) {
 	project, role := scope.ID, "member"
 	if scope.Name == "admin" {
 		project, role = "p-admin", "admin"
-	} else if project != "" && !strings.Contains(o.files["roles"+project], fmt.Sprint(user["id"])) {
+	} else if !o.knows(project) || project != "" && !strings.Contains(o.files["roles"+project], fmt.Sprint(user["id"])) {
 		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "no role"}})
 		return
 	}
@@ -219,6 +219,8 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 	}
 	kind, rest := path[0]+"/"+path[1], path[2:]
 	switch {
+	case kind == "identity/projects" && len(rest) > 0 && !o.knows(rest[0]):
+		o.Answer(w, http.StatusNotFound, Entry{"error": Entry{"message": "Could not find project: " + rest[0]}})
 	case kind == "identity/projects" && len(rest) == 5: // a role
 		o.files["roles"+rest[0]] += rest[2] + " "
 		o.Answer(w, http.StatusNoContent, nil)
@@ -235,6 +237,8 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 		o.attach(w, r, body, rest)
 	case len(rest) >= 2 && strings.HasSuffix(rest[1], "router_interface"):
 		o.plug(w, rest, project)
+	case kind == "network/floatingips" && r.Method == http.MethodPut:
+		o.associate(w, rest[0], body)
 	case r.Method == http.MethodPost:
 		o.create(w, kind, body, project, admin)
 	case r.Method == http.MethodDelete:
@@ -247,6 +251,11 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 	default:
 		o.list(w, r, kind, project, admin)
 	}
+}
+
+// knows reports whether Keystone has a project, or none is meant.
+func (o *Cloud) knows(project string) bool {
+	return project == "" || len(o.find("identity/projects", project)) > 0
 }
 
 func (o *Cloud) find(kind, id string) Entry {
@@ -268,6 +277,21 @@ func (o *Cloud) show(w http.ResponseWriter, kind string, rest []string) {
 	default:
 		o.Answer(w, http.StatusOK, Entry{one(kind): found})
 	}
+}
+
+// No TCP connection to silent is possible, and nobody listens on port 9 of refusing. A floating IP has the second address
+// as soon as it has a port.
+const (
+	silent   = "224.0.0.1"
+	refusing = "127.0.0.1"
+)
+
+// associate gives a floating IP to a port.
+func (o *Cloud) associate(w http.ResponseWriter, id string, body Entry) {
+	found := o.find("network/floatingips", id)
+	maps.Copy(found, body["floatingip"].(map[string]any))
+	found["floating_ip_address"] = refusing
+	o.Answer(w, http.StatusOK, Entry{"floatingip": found})
 }
 
 // states are the states of new things.
@@ -301,7 +325,7 @@ func (o *Cloud) create(w http.ResponseWriter, kind string, body Entry, project s
 		o.Lists["network/ports"] = append(o.Lists["network/ports"], Entry{"id": "dhcp-" + id, "device_id": "ovnmeta", "network": id, "project_id": project, "device_owner": "network:distributed"})
 		o.defaultGroup(project)
 	case "network/floatingips":
-		made["floating_ip_address"] = "127.0.0.1" // nobody listens on port 9 there
+		made["floating_ip_address"] = silent
 	case "key-manager/secrets":
 		o.files[id] = fmt.Sprint(made["payload"])
 		made["secret_ref"] = o.URL + "/key-manager/v1/secrets/" + id

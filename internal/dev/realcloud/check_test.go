@@ -208,7 +208,7 @@ type fault struct {
 	name   string
 	breaks func(*testing.T, *cloud)
 	mends  func(*testing.T, *cloud) // and an apply
-	only   string                   // the checks to make
+	only   string                   // the checks to run
 	failed string                   // the check that fails; empty: any
 	cause  string                   // a part of a cause
 }

@@ -8,18 +8,21 @@ import (
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
+
+	"kolla.openstack.org/kolla/internal/base/words"
 )
 
 // User is a user of Keystone that a service logs in as.
 type User struct {
 	Service, Name, Domain string
 	Password              string
+	Job                   string // the address of the job that makes the user
 }
 
-// causes looks for faults that several checks may have in common: daemons that the services miss, and users of
-// services whose password Keystone refuses. What cannot be read is left out.
+// causes looks for faults that several checks may have in common: daemons that have not reported to their service, and
+// users of services whose password Keystone refuses. What cannot be read is left out.
 func (t *trial) causes(ctx context.Context) (out []string) {
-	limited, cancel := context.WithTimeout(ctx, t.cloud.Patience)
+	limited, cancel := t.cloud.limited(ctx)
 	defer cancel()
 	if t.admin != nil {
 		out = t.admin.missing(limited)
@@ -28,7 +31,7 @@ func (t *trial) causes(ctx context.Context) (out []string) {
 		_, err := t.cloud.logIn(limited, gophercloud.AuthOptions{Username: user.Name, DomainName: user.Domain, Password: user.Password})
 		if gophercloud.ResponseCodeIs(err, http.StatusUnauthorized) {
 			out = append(out, fmt.Sprintf("Keystone refuses the password of user %s, which service %s has. Somebody changed it in Keystone, or the user is disabled. "+
-				"`kolla apply -replace=ADDRESS` of the job %s-register-users sets it again.", user.Name, user.Service, user.Service))
+				"To set it again: kolla apply %s", user.Name, user.Service, words.Option("-replace", user.Job)))
 		}
 	}
 	return out

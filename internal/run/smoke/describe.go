@@ -15,7 +15,7 @@ import (
 // Describe describes the cloud to Tempest, as far as its services are declared and exposed. Both images are the one
 // that the check server boots. Only tests of the declared services run.
 func Describe(ctx context.Context, cloud *Cloud) (tempest.Cloud, error) {
-	limited, cancel := context.WithTimeout(ctx, cloud.Patience)
+	limited, cancel := cloud.limited(ctx)
 	defer cancel()
 	out, err := cloud.describe(limited)
 	if err == nil {

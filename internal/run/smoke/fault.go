@@ -69,7 +69,7 @@ func explain(ctx context.Context, err error) (problem string, request *Request) 
 	case errors.As(err, &decode):
 		return "The answer is no JSON.", nil
 	case ctx.Err() != nil:
-		return "The time is over (-timeout).", nil
+		return words.Capital(context.Cause(ctx).Error()) + ".", nil
 	}
 	return "The answer is not as the API describes it.", nil
 }

@@ -22,6 +22,7 @@ type (
 		Keystone string      `json:"keystone_url"`
 		Began    time.Time   `json:"began"`
 		Clean    bool        `json:"clean"`
+		Stopped  bool        `json:"interrupted"`
 		OK       int         `json:"ok_count"`
 		Failed   int         `json:"failed_count"`
 		Skipped  int         `json:"skipped_count"`
@@ -43,7 +44,7 @@ type (
 // JSON writes the report as JSON.
 func (r *Report) JSON(out io.Writer) error {
 	doc := reportJSON{
-		Format: jsonFormat, Cloud: r.Cloud, Keystone: r.Keystone, Began: r.Began.UTC(), Clean: r.Clean(), OK: r.Count(OK), Failed: r.Count(Failed), Skipped: r.Count(Skipped),
+		Format: jsonFormat, Cloud: r.Cloud, Keystone: r.Keystone, Began: r.Began.UTC(), Clean: r.Clean(), Stopped: r.Interrupted, OK: r.Count(OK), Failed: r.Count(Failed), Skipped: r.Count(Skipped),
 		Checks: []checkJSON{}, Causes: append([]string{}, r.Causes...), Left: append([]string{}, r.Left...),
 	}
 	for _, result := range r.Results {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +36,7 @@ func (c *Cloud) owner() string {
 	return fmt.Sprintf("kolla check of cloud %s. It is abandoned after ", c.Name)
 }
 
-// slack is how long a check may end after its time is over.
+// slack is how long after its timeout a check may end.
 const slack = time.Minute
 
 // described returns the description of a project whose check has just begun.
@@ -121,6 +120,9 @@ func (t *trial) cleanUp(ctx context.Context) (left []string) {
 	if t.admin == nil {
 		return nil
 	}
+	if err := t.findProject(ctx); err != nil {
+		left = append(left, t.cloud.stays(ctx, t.project, err))
+	}
 	if t.project.ID != "" {
 		t.stayAlive(ctx)
 		sent := t.admin.sent
@@ -134,6 +136,17 @@ func (t *trial) cleanUp(ctx context.Context) (left []string) {
 		return left // Keystone worked in this run, and the next one looks again
 	}
 	return append(left, t.cloud.remove(ctx, others, t.cloud.declares)...)
+}
+
+// findProject looks for the project of the run if Keystone may have made it, and the answer was lost.
+func (t *trial) findProject(ctx context.Context) (err error) {
+	if t.project.ID != "" || !t.admin.sent[identity] {
+		return nil
+	}
+	limited, cancel := t.cloud.limited(ctx)
+	defer cancel()
+	t.project.ID, err = t.admin.find(limited, identity, "projects", t.project.Name)
+	return err
 }
 
 // Clean removes what checks of the cloud left behind, also that of checks that run. It returns the names of the
@@ -161,7 +174,7 @@ func (c *Cloud) declares(service string) bool { return c.Services[service].Expos
 
 // leftBehind returns the projects of earlier checks, with those of checks that may still run if all is set.
 func (c *Cloud) leftBehind(ctx context.Context, all bool) (out []project, err error) {
-	limited, cancel := context.WithTimeout(ctx, c.Patience)
+	limited, cancel := c.limited(ctx)
 	defer cancel()
 	admin, err := c.administrator(limited, adminProject())
 	if err != nil {
@@ -182,25 +195,43 @@ func (c *Cloud) leftBehind(ctx context.Context, all bool) (out []project, err er
 // remove removes projects, with their users and with all that they have in services. They share the time. It returns
 // those that are left, with the reason.
 func (c *Cloud) remove(ctx context.Context, projects []project, has func(service string) bool) (left []string) {
-	limited, cancel := context.WithTimeout(ctx, c.Patience)
+	limited, cancel := c.limited(ctx)
 	defer cancel()
 	for _, p := range projects {
 		if err := c.removeProject(limited, p, has); err != nil {
-			problem, request := explain(limited, err)
-			if request != nil {
-				problem += " (" + request.String() + ")"
-			}
-			left = append(left, c.Mask(fmt.Sprintf("Project %s: %s", p.Name, problem)))
+			left = append(left, c.stays(limited, p, err))
 		}
 	}
 	return left
 }
 
+// stays says why a project is left.
+func (c *Cloud) stays(ctx context.Context, p project, err error) string {
+	problem, request := explain(ctx, err)
+	if request != nil {
+		problem += " (" + request.String() + ")"
+	}
+	return c.Mask(fmt.Sprintf("Project %s: %s", p.Name, problem))
+}
+
+// removeProject removes a project. Another run, or -clean, may remove it meanwhile.
 func (c *Cloud) removeProject(ctx context.Context, p project, has func(service string) bool) error {
 	admin, err := c.administrator(ctx, adminProject())
 	if err != nil {
 		return err
 	}
+	path := "projects/" + p.ID
+	if err = c.empty(ctx, admin, p, has); err == nil {
+		return gone(admin.call(ctx, http.MethodDelete, identity, path, nil, nil))
+	}
+	if gophercloud.ResponseCodeIs(admin.call(ctx, http.MethodGet, identity, path, nil, nil), http.StatusNotFound) {
+		return nil
+	}
+	return err
+}
+
+// empty removes all that a project has, and its users.
+func (c *Cloud) empty(ctx context.Context, admin *session, p project, has func(service string) bool) error {
 	if err := admin.assign(ctx, p, admin.user); err != nil {
 		return err
 	}
@@ -230,7 +261,7 @@ func (c *Cloud) removeProject(ctx context.Context, p project, has func(service s
 			return err
 		}
 	}
-	return gone(admin.call(ctx, http.MethodDelete, identity, "projects/"+p.ID, nil, nil))
+	return nil
 }
 
 // kind is a kind of things that checks make.
@@ -283,7 +314,7 @@ func (i item) path(k kind) string {
 }
 
 // removeAll removes all items of a kind, and waits until they are gone. A service removes some of them later, and
-// refuses to remove those that it still uses.
+// refuses to remove those that it still uses. If the time ends, the error is the last refusal.
 func (s *session) removeAll(ctx context.Context, k kind, p project) error {
 	var refusal error
 	err := await(ctx, "Something in "+k.name, func() (bool, string, error) {
@@ -291,22 +322,31 @@ func (s *session) removeAll(ctx context.Context, k kind, p project) error {
 		if err != nil || len(found) == 0 {
 			return true, "", err
 		}
-		for _, i := range found {
-			if k.name == routers {
-				if err := s.unplug(ctx, i.ID); err != nil {
-					refusal = err
-				}
-			}
-			if err := gone(s.call(ctx, http.MethodDelete, k.service, i.path(k), nil, nil)); err != nil {
-				refusal = err
-			}
+		last := s.removeEach(ctx, k, found)
+		if ctx.Err() == nil {
+			refusal = last
 		}
 		return k.name == groups && refusal == nil, "there", nil // Neutron makes the default group again when one lists the groups
 	})
-	if err != nil && refusal != nil {
+	if ctx.Err() != nil && refusal != nil {
 		return refusal
 	}
 	return err
+}
+
+// removeEach asks a service to remove items of a kind. It returns the last refusal.
+func (s *session) removeEach(ctx context.Context, k kind, items []item) (refusal error) {
+	for _, i := range items {
+		if k.name == routers {
+			if err := s.unplug(ctx, i.ID); err != nil {
+				refusal = err
+			}
+		}
+		if err := gone(s.call(ctx, http.MethodDelete, k.service, i.path(k), nil, nil)); err != nil {
+			refusal = err
+		}
+	}
+	return refusal
 }
 
 // items lists the items of a kind that a project has. Neutron and Glance also list those of others. Ports of Neutron's
@@ -344,5 +384,3 @@ func gone(err error) error {
 	}
 	return err
 }
-
-func escape(text string) string { return url.QueryEscape(text) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -32,9 +33,9 @@ var versioned = regexp.MustCompile(`/v[0-9.]+/`)
 
 // session is a login of a user, for a project.
 type session struct {
-	client                *gophercloud.ProviderClient
-	urls                  map[string]string // public URLs by type, which end with a slash
-	user, project, domain string            // IDs
+	client       *gophercloud.ProviderClient
+	urls         map[string]string // public URLs by type, which end with a slash
+	user, domain string            // IDs
 	// sent are the types of services that may have made something.
 	sent map[string]bool
 }
@@ -77,16 +78,16 @@ func (c *Cloud) logIn(ctx context.Context, options gophercloud.AuthOptions) (*se
 	}
 	s.user, s.domain = user.ID, user.Domain.ID
 	if project != nil {
-		s.project, s.domain = project.ID, project.Domain.ID
+		s.domain = project.Domain.ID
 	}
 	for _, entry := range catalogue.Entries {
 		for _, e := range entry.Endpoints {
 			if e.Interface == "public" && e.RegionID == c.Region && entry.Type != identity {
-				url := gophercloud.NormalizeURL(e.URL)
-				if !versioned.MatchString(url) {
-					url += versions[entry.Type]
+				base := gophercloud.NormalizeURL(e.URL)
+				if !versioned.MatchString(base) {
+					base += versions[entry.Type]
 				}
-				s.urls[entry.Type] = url
+				s.urls[entry.Type] = base
 			}
 		}
 	}
@@ -131,7 +132,7 @@ func refused(err error) bool {
 // find returns the ID of the thing with a name or an ID; empty: there is none.
 func (s *session) find(ctx context.Context, service, kind, name string) (string, error) {
 	var found map[string][]item
-	if err := s.call(ctx, http.MethodGet, service, kind+"?name="+escape(name), nil, &found); err != nil {
+	if err := s.call(ctx, http.MethodGet, service, kind+"?name="+url.QueryEscape(name), nil, &found); err != nil {
 		return "", err
 	}
 	for _, i := range found[kind] {
@@ -139,7 +140,7 @@ func (s *session) find(ctx context.Context, service, kind, name string) (string,
 			return i.ID, nil
 		}
 	}
-	err := s.call(ctx, http.MethodGet, service, kind+"/"+escape(name), nil, nil)
+	err := s.call(ctx, http.MethodGet, service, kind+"/"+url.PathEscape(name), nil, nil)
 	switch {
 	case err == nil:
 		return name, nil

@@ -133,6 +133,8 @@ type Report struct {
 	Causes []string
 	// Left are projects of checks that could not be removed, with the reason.
 	Left []string
+	// Interrupted: the checks that are missing did not run to their end.
+	Interrupted bool
 }
 
 // Count returns the number of results with an outcome.
@@ -145,8 +147,8 @@ func (r *Report) Count(outcome Outcome) (n int) {
 	return n
 }
 
-// Clean reports whether no check failed, and nothing was left behind.
-func (r *Report) Clean() bool { return r.Count(Failed)+len(r.Left) == 0 }
+// Clean reports whether the run came to its end, no check failed, and nothing was left behind.
+func (r *Report) Clean() bool { return !r.Interrupted && r.Count(Failed)+len(r.Left) == 0 }
 
 // Summary says in one sentence how the checks ended.
 func (r *Report) Summary() string {
@@ -185,13 +187,15 @@ func Run(ctx context.Context, cloud *Cloud, checks []Check, show func(Result)) (
 		show(result)
 	}
 	if report.Count(Failed) > 0 && ctx.Err() == nil {
+		t.stayAlive(ctx)
 		report.Causes = t.causes(ctx)
 	}
 	report.Left = t.cleanUp(context.WithoutCancel(ctx))
+	report.Interrupted = ctx.Err() != nil
 	return report, ctx.Err()
 }
 
-// result makes a check, unless something that it needs is missing.
+// result runs a check, unless something that it needs is missing.
 func (t *trial) result(ctx context.Context, c Check, before []Result) Result {
 	result := Result{Check: c, Outcome: Skipped}
 	service, declared := t.cloud.Services[c.Service]
@@ -210,7 +214,7 @@ func (t *trial) result(ctx context.Context, c Check, before []Result) Result {
 		}
 	}
 	t.stayAlive(ctx)
-	limited, cancel := context.WithTimeout(ctx, t.cloud.Patience)
+	limited, cancel := t.cloud.limited(ctx)
 	defer cancel()
 	began := time.Now()
 	err := c.try(t, limited)
@@ -230,10 +234,15 @@ func (t *trial) result(ctx context.Context, c Check, before []Result) Result {
 	return result
 }
 
-// unmadeError is why a check could not be made: nothing is wrong with the service.
+// unmadeError is why a check could not be run: nothing is wrong with the service.
 type unmadeError struct{ why string }
 
 func (e *unmadeError) Error() string { return e.why }
+
+// limited returns a context that ends after the time of a check.
+func (c *Cloud) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, c.Patience, fmt.Errorf("timed out after %s (-timeout)", c.Patience))
+}
 
 // await looks again and again until something is done, at last every second. state is its state so far.
 func await(ctx context.Context, what string, look func() (done bool, state string, err error)) error {
@@ -246,7 +255,7 @@ func await(ctx context.Context, what string, look func() (done bool, state strin
 		last = cmp.Or(state, last)
 		select {
 		case <-ctx.Done():
-			return &faultError{problem: fmt.Sprintf("%s is still %s when the time is over (-timeout).", what, strings.ToLower(last))}
+			return &faultError{problem: fmt.Sprintf("%s is still %s: %v.", what, strings.ToLower(last), context.Cause(ctx))}
 		case <-time.After(pause):
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -70,7 +72,7 @@ func resultOf(t *testing.T, r *smoke.Report, name string) smoke.Result {
 	return r.Results[at]
 }
 
-// TestRun makes all checks in a cloud that works. Nothing is left behind, and nothing of others is touched.
+// TestRun runs all checks in a cloud that works. Nothing is left behind, and nothing of others is touched.
 func TestRun(t *testing.T) {
 	for name, careless := range map[string]bool{"lists of a project": false, "lists of all projects": true} {
 		t.Run(name, func(t *testing.T) {
@@ -114,6 +116,7 @@ func TestSizes(t *testing.T) {
 		"the smallest that fit":  {want: "i-small f-fits"},
 		"named":                  {image: "large", flavor: "tiny", want: "i-large f-tiny"},
 		"by ID":                  {image: "i-large", want: "i-large f-large"},
+		"by an ID with a space":  {image: "i odd", want: "i odd f-large"},
 		"no public image":        {without: []string{"large", "small"}, skipped: "no public image of a disk"},
 		"no flavor":              {without: []string{"large", "fits"}, skipped: "no public flavor"},
 		"a name nobody has":      {image: "lagre", failed: "There is no image lagre"},
@@ -122,6 +125,7 @@ func TestSizes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := openstacktest.Of(t, adminPassword)
+			o.Lists["image/images"] = append(o.Lists["image/images"], openstacktest.Entry{"id": "i odd", "name": "odd", "status": "active", "disk_format": "raw", "size": 3 << 30})
 			for _, kind := range []string{"image/images", "compute/flavors"} {
 				o.Lists[kind] = slices.DeleteFunc(o.Lists[kind], func(e openstacktest.Entry) bool { return slices.Contains(test.without, fmt.Sprint(e["name"])) })
 			}
@@ -135,7 +139,8 @@ func TestSizes(t *testing.T) {
 			c := cloudOf(o)
 			c.Image, c.Flavor = test.image, test.flavor
 			result := resultOf(t, run(t, c, "server"), "server")
-			image, flavor, _ := strings.Cut(test.want, " ")
+			at := max(0, strings.LastIndex(test.want, " f-"))
+			image, flavor := test.want[:at], strings.TrimSpace(test.want[at:])
 			switch {
 			case test.want != "" && (!strings.Contains(asked, `"imageRef":"`+image+`"`) || !strings.Contains(asked, `"flavorRef":"`+flavor+`"`)):
 				t.Errorf("the server was asked for with %s, want %s: %+v", asked, test.want, result)
@@ -193,10 +198,10 @@ func TestFailures(t *testing.T) {
 			"The server is in state ERROR: No valid host was found.", "",
 		},
 		"another image": {
-			"GET /image/v2/images/id-3/file", says(http.StatusOK, openstacktest.Entry{}), []string{"image failed"}, "image", "Glance returns another image than it got", "",
+			"GET /image/v2/images/id-3/file", says(http.StatusOK, openstacktest.Entry{}), []string{"image failed"}, "image", "The downloaded image differs from the upload (3 of 1048576 bytes).", "",
 		},
 		"another secret": {
-			"GET /key-manager/v1/secrets/", says(http.StatusOK, openstacktest.Entry{}), []string{"secret failed"}, "secret", "Barbican returns another secret than it got.", "",
+			"GET /key-manager/v1/secrets/", says(http.StatusOK, openstacktest.Entry{}), []string{"secret failed"}, "secret", "The secret that Barbican returns differs from the stored one.", "",
 		},
 		"a token that is refused": {
 			"POST /orchestration/", says(http.StatusUnauthorized, nil),
@@ -243,6 +248,49 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestFloatingIP checks that an answer counts only if it comes from the server: the address is silent without it.
+func TestFloatingIP(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	const request = "/network/v2.0/floatingips"
+	o.Breaks["POST "+request] = func(w http.ResponseWriter, _ *http.Request) {
+		o.Answer(w, http.StatusCreated, openstacktest.Entry{"floatingip": openstacktest.Entry{"id": "f", "floating_ip_address": "127.0.0.1"}})
+	}
+	if result := resultOf(t, run(t, cloudOf(o), "floating-ip"), "floating-ip"); result.Outcome != smoke.Skipped || !strings.Contains(result.Problem, "127.0.0.1 before the server has it") {
+		t.Errorf("with a firewall that refuses connections: %+v", result)
+	}
+	clear(o.Breaks)
+	o.Breaks["PUT "+request] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusConflict, nil) }
+	if result := resultOf(t, run(t, cloudOf(o), "floating-ip"), "floating-ip"); result.Outcome != smoke.Failed || result.Request == nil || result.Request.Method != http.MethodPut {
+		t.Errorf("the server does not get the address: %+v", result)
+	}
+}
+
+// TestSilentConsole checks that a console without output may be the fault of the image.
+func TestSilentConsole(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	o.Breaks["POST /compute/servers/"] = func(w http.ResponseWriter, _ *http.Request) {
+		o.Answer(w, http.StatusOK, openstacktest.Entry{"output": "\n"})
+	}
+	checks, err := smoke.Select([]string{"console"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cloudOf(o)
+	patience := c.Patience
+	report, err := smoke.Run(t.Context(), c, checks, func(r smoke.Result) {
+		c.Patience = patience
+		if r.Check.Name == "server" {
+			c.Patience = 100 * time.Millisecond
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result := resultOf(t, report, "console"); result.Outcome != smoke.Failed || !strings.Contains(result.Problem, ": timed out after 100ms (-timeout). ") || !strings.Contains(result.Problem, "name another one with -image") {
+		t.Errorf("%+v", result)
+	}
+}
+
 // TestNothingAnswers checks a cloud to which no connection is possible.
 func TestNothingAnswers(t *testing.T) {
 	o := openstacktest.Of(t, adminPassword)
@@ -276,7 +324,8 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestCauses checks that a failure names daemons that services miss, and users with another password.
+// TestCauses checks that a failure names daemons that have not reported to their service, and users with another
+// password.
 func TestCauses(t *testing.T) {
 	o := openstacktest.Of(t, adminPassword)
 	o.Lists["compute/os-services"] = []openstacktest.Entry{{"binary": "nova-scheduler", "host": "real-1", "state": "down", "status": "enabled"}, {"binary": "nova-compute", "host": "old", "state": "down", "status": "disabled"}}
@@ -290,16 +339,16 @@ func TestCauses(t *testing.T) {
 	o.Breaks["POST /image/"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusServiceUnavailable, nil) }
 	c := cloudOf(o)
 	c.Users = func(context.Context) []smoke.User {
-		return []smoke.User{{Service: "glance", Name: "glance", Domain: "Default", Password: "as-it-was"}, {Service: "x", Name: "glance", Domain: "Default", Password: "of-glance"}}
+		return []smoke.User{{Service: "glance", Name: "glance", Domain: "Default", Password: "as-it-was", Job: "service.glance/Job/glance-register-users"}, {Service: "x", Name: "glance", Domain: "Default", Password: "of-glance"}}
 	}
 	causes := strings.Join(run(t, c, "image").Causes, "\n")
-	want := []string{"Nova does not hear from nova-scheduler on real-1.", "Neutron does not hear from ovn-controller on real-2.", "Keystone refuses the password of user glance, which service glance has."}
+	want := []string{"Nova does not hear from nova-scheduler on real-1.", "Neutron does not hear from ovn-controller on real-2.", "Keystone refuses the password of user glance, which service glance has.", "To set it again: kolla apply -replace=service.glance/Job/glance-register-users"}
 	for _, text := range want {
 		if !strings.Contains(causes, text) {
 			t.Errorf("the causes lack %q:\n%s", text, causes)
 		}
 	}
-	if strings.Count(causes, "\n") != len(want)-1 || strings.Contains(causes, "real-3") || strings.Contains(causes, "as-it-was") {
+	if strings.Count(causes, "\n") != 2 || strings.Contains(causes, "real-3") || strings.Contains(causes, "as-it-was") {
 		t.Errorf("the causes are:\n%s", causes)
 	}
 	if causes := run(t, c, "token").Causes; causes != nil {
@@ -380,14 +429,143 @@ func TestInterrupted(t *testing.T) {
 					interrupt()
 				}
 			})
-			if !errors.Is(err, context.Canceled) || len(report.Left) > 0 {
-				t.Errorf("%v, left %q", err, report.Left)
+			if !errors.Is(err, context.Canceled) || len(report.Left) > 0 || report.Clean() {
+				t.Errorf("%v, left %q, clean %t", err, report.Left, report.Clean())
 			}
 			if left := o.Owned(); len(left) > 0 || len(o.Trespass) > 0 {
 				t.Errorf("left behind: %q; touched of others: %q", left, o.Trespass)
 			}
 		})
 	}
+}
+
+// TestLostAnswers interrupts a run inside a request that makes something, or loses the answer. Nothing is left behind.
+func TestLostAnswers(t *testing.T) {
+	for _, request := range []string{"POST /v3/projects", "POST /v3/users", "POST /image/", "POST /network/v2.0/networks", "POST /compute/servers"} {
+		for _, interrupted := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s interrupted %t", request, interrupted), func(t *testing.T) {
+				o := openstacktest.Of(t, adminPassword)
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
+				o.Breaks[request] = func(_ http.ResponseWriter, r *http.Request) {
+					o.Serve(httptest.NewRecorder(), r)
+					if interrupted {
+						interrupt()
+						_, _ = io.Copy(io.Discard, r.Body) // only then the server sees that the client goes away
+						<-r.Context().Done()
+					}
+					panic(http.ErrAbortHandler)
+				}
+				report, err := smoke.Run(ctx, cloudOf(o), smoke.Checks(), func(smoke.Result) {})
+				if errors.Is(err, context.Canceled) != interrupted || len(report.Left) > 0 || report.Count(smoke.Failed) > 0 == interrupted {
+					t.Errorf("%v, left %q: %q", err, report.Left, outcomes(report))
+				}
+				if left := o.Owned(); len(left) > 0 {
+					t.Errorf("left behind: %q", left)
+				}
+			})
+		}
+	}
+	t.Run("and Keystone is gone", func(t *testing.T) {
+		o := openstacktest.Of(t, adminPassword)
+		o.Breaks["POST /v3/projects"] = func(http.ResponseWriter, *http.Request) {
+			o.Breaks["GET /v3/projects"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusServiceUnavailable, nil) }
+			panic(http.ErrAbortHandler)
+		}
+		if left := run(t, cloudOf(o), "token").Left; len(left) != 1 || !strings.Contains(left[0], "HTTP 503") {
+			t.Errorf("left %q", left)
+		}
+	})
+}
+
+// TestRemovedMeanwhile lets somebody else remove the project of a run, as -clean does, before and while the run cleans
+// up.
+func TestRemovedMeanwhile(t *testing.T) {
+	checks, err := smoke.Select([]string{"image"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean := func(t *testing.T, o *openstacktest.Cloud, show func(smoke.Result)) {
+		t.Helper()
+		report, err := smoke.Run(t.Context(), cloudOf(o), checks, show)
+		if err != nil || len(report.Left) > 0 || len(o.Owned()) > 0 {
+			t.Errorf("%v, left %q: %q", err, report.Left, o.Owned())
+		}
+	}
+	t.Run("before", func(t *testing.T) {
+		o := openstacktest.Of(t, adminPassword)
+		clean(t, o, func(r smoke.Result) {
+			if r.Check.Name != "image" {
+				return
+			}
+			if removed, left, err := smoke.Clean(t.Context(), cloudOf(o)); err != nil || len(removed) != 1 || len(left) > 0 {
+				t.Errorf("%v, removed %q, left %q", err, removed, left)
+			}
+		})
+	})
+	for _, request := range []string{"PUT /v3/projects/ID/users/u-admin", "DELETE /image/", "DELETE /v3/users/"} {
+		t.Run("after "+request, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			begin, end, _ := strings.Cut(request, "ID")
+			o.Breaks[begin] = func(w http.ResponseWriter, r *http.Request) {
+				o.Serve(w, r)
+				if !strings.Contains(r.URL.Path, end) {
+					return
+				}
+				for kind, list := range o.Lists {
+					o.Lists[kind] = slices.DeleteFunc(list, func(e openstacktest.Entry) bool { return strings.HasPrefix(fmt.Sprint(e["name"]), smoke.Prefix) })
+				}
+			}
+			clean(t, o, func(smoke.Result) {})
+		})
+	}
+}
+
+// TestStaysAlive checks that a run says that it goes on before it looks for causes, which may take as long as a check.
+func TestStaysAlive(t *testing.T) {
+	o := openstacktest.Of(t, adminPassword)
+	var requests []string
+	o.Breaks[""] = func(w http.ResponseWriter, r *http.Request) {
+		requests = append(requests, r.Method+" "+r.URL.Path)
+		if strings.HasPrefix(r.URL.Path, "/image/") {
+			o.Answer(w, http.StatusServiceUnavailable, nil)
+			return
+		}
+		o.Serve(w, r)
+	}
+	run(t, cloudOf(o), "image")
+	failed := slices.Index(requests, "POST /image/v2/images")
+	if failed < 0 || failed+1 == len(requests) || !strings.HasPrefix(requests[failed+1], "PATCH /v3/projects/") {
+		t.Errorf("the requests are\n%s", strings.Join(requests, "\n"))
+	}
+}
+
+// TestRefusedRemoval lets Neutron refuse a removal once, as while it still uses the thing, and lets another error come
+// after a refusal.
+func TestRefusedRemoval(t *testing.T) {
+	for _, kind := range []string{"floatingips", "routers", "networks", "security-groups"} {
+		t.Run(kind, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			request := "DELETE /network/v2.0/" + kind
+			o.Breaks[request] = func(w http.ResponseWriter, _ *http.Request) {
+				delete(o.Breaks, request)
+				o.Answer(w, http.StatusConflict, openstacktest.Entry{"NeutronError": openstacktest.Entry{"message": "in use"}})
+			}
+			if report := run(t, cloudOf(o)); len(report.Left) > 0 || len(o.Owned()) > 0 || o.Breaks[request] != nil {
+				t.Errorf("left %q: %q", report.Left, o.Owned())
+			}
+		})
+	}
+	t.Run("another error", func(t *testing.T) {
+		o := openstacktest.Of(t, adminPassword)
+		o.Breaks["DELETE /network/v2.0/networks"] = func(w http.ResponseWriter, _ *http.Request) {
+			o.Breaks["GET /network/v2.0/networks"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusServiceUnavailable, nil) }
+			o.Answer(w, http.StatusConflict, nil)
+		}
+		if left := run(t, cloudOf(o), "network").Left; len(left) != 1 || !strings.Contains(left[0], "HTTP 503") {
+			t.Errorf("left %q", left)
+		}
+	})
 }
 
 // TestAbandoned checks that a run removes what killed ones of its cloud left behind, and nothing else, and that Clean

@@ -48,20 +48,17 @@ func (t *trial) image(ctx context.Context) error {
 		return err
 	}
 	if want := sha512.Sum512(sent); !bytes.Equal(got.Sum(nil), want[:]) {
-		return &faultError{problem: fmt.Sprintf("Glance returns another image than it got: %d bytes of %d, or others.", n, imageSize)}
+		return &faultError{problem: fmt.Sprintf("The downloaded image differs from the upload (%d of %d bytes).", n, imageSize)}
 	}
 	return nil
 }
 
 // thing is what services say about something that they make.
 type thing struct {
-	Status  string
-	State   string `json:"stack_status"`
-	Reason  string `json:"stack_status_reason"`
-	Fault   struct{ Message string }
-	Size    int64
-	Virtual int64  `json:"virtual_size"`
-	Address string `json:"floating_ip_address"`
+	Status string
+	State  string `json:"stack_status"`
+	Reason string `json:"stack_status_reason"`
+	Fault  struct{ Message string }
 }
 
 // reach waits until a thing has a state. key is the key of the thing in the answer; empty: the answer is the thing.
@@ -177,14 +174,20 @@ func (t *trial) server(ctx context.Context) error {
 
 // console waits for a line on the console of the server.
 func (t *trial) console(ctx context.Context) error {
-	return await(ctx, "The console of the server", func() (bool, string, error) {
+	err := await(ctx, "The console of the server", func() (bool, string, error) {
 		var log struct{ Output string }
 		err := t.user.call(ctx, http.MethodPost, compute, "servers/"+t.made.server+"/action", map[string]any{"os-getConsoleOutput": map[string]any{"length": 20}}, &log)
 		return strings.TrimSpace(log.Output) != "", "empty", err
 	})
+	var silent *faultError
+	if errors.As(err, &silent) {
+		silent.problem += " The image may write nothing to its serial console. Then name another one with -image, or leave the check out with -skip=console."
+	}
+	return err
 }
 
-// floatingIP gives the server a floating IP, and waits for an answer.
+// floatingIP makes a floating IP, gives it to the server, and waits for an answer. Before that nothing may answer: a
+// firewall on the way may refuse connections, too.
 func (t *trial) floatingIP(ctx context.Context) error {
 	if t.made.external == "" {
 		return &unmadeError{"The cloud has no external network."}
@@ -196,19 +199,25 @@ func (t *trial) floatingIP(ctx context.Context) error {
 	if len(found.Ports) == 0 {
 		return &faultError{problem: "The server is active and has no port in Neutron."}
 	}
-	var made struct{ FloatingIP thing }
-	body := map[string]any{"floatingip": map[string]any{"floating_network_id": t.made.external, "port_id": found.Ports[0].ID}}
+	var made struct {
+		IP struct {
+			ID      string
+			Address string `json:"floating_ip_address"`
+		} `json:"floatingip"`
+	}
+	body := map[string]any{"floatingip": map[string]any{"floating_network_id": t.made.external}}
 	if err := t.user.call(ctx, http.MethodPost, network, "floatingips", body, &made); err != nil {
 		return err
 	}
-	address := made.FloatingIP.Address
-	dialer := net.Dialer{Timeout: 2 * time.Second}
-	err := await(ctx, "Floating IP "+address, func() (bool, string, error) {
-		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(discard)))
-		if err == nil {
-			_ = conn.Close() // nothing was written
-		}
-		return err == nil || errors.Is(err, syscall.ECONNREFUSED), "without an answer", nil
+	if answers(ctx, made.IP.Address) {
+		return &unmadeError{fmt.Sprintf("Something answers at floating IP %s before the server has it, such as a firewall that refuses connections. An answer of the server would look the same.", made.IP.Address)}
+	}
+	body = map[string]any{"floatingip": map[string]any{"port_id": found.Ports[0].ID}}
+	if err := t.user.call(ctx, http.MethodPut, network, "floatingips/"+made.IP.ID, body, &made); err != nil {
+		return err
+	}
+	err := await(ctx, "Floating IP "+made.IP.Address, func() (bool, string, error) {
+		return answers(ctx, made.IP.Address), "without an answer", nil
 	})
 	var silent *faultError
 	if errors.As(err, &silent) {
@@ -216,6 +225,16 @@ func (t *trial) floatingIP(ctx context.Context) error {
 		silent.next = "kolla logs neutron ovn-controller -errors"
 	}
 	return err
+}
+
+// answers reports whether something at an address accepts or refuses a connection.
+func answers(ctx context.Context, address string) bool {
+	dialer := net.Dialer{Timeout: 2 * time.Second}
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(discard)))
+	if err == nil {
+		_ = conn.Close() // nothing was written
+	}
+	return err == nil || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // volume makes a volume.
@@ -267,7 +286,7 @@ func (t *trial) secret(ctx context.Context) error {
 	defer func() { _ = answer.Body.Close() }() // all that counts was read
 	got, err := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 	if err == nil && string(got) != text {
-		err = &faultError{problem: "Barbican returns another secret than it got."}
+		err = &faultError{problem: "The secret that Barbican returns differs from the stored one."}
 	}
 	return err
 }

@@ -42,7 +42,7 @@ locals {
   connected = ["sh", "-ec", file("${path.module}/connected.sh"), "connected"]
 
   # With a program and its arguments: the command of a job that checks an upgrade. Code 2 means that the
-  # databases are not ready, and no other attempt will find them so.
+  # cloud is not ready, and that somebody has to act first. After 255 the job may try again.
   check = ["python3", "-c", file("${path.module}/check.py")]
 
   # [database] beside the connection.

@@ -13,10 +13,8 @@ import (
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
-// maxMessage is the number of characters of a message that are shown, the last ones. A kubelet reads as many bytes.
-const maxMessage = 4096
-
-// ReadMessage returns the lines of the termination messages of the pods of a Job that succeeded.
+// ReadMessage returns the lines of the termination messages of the pods of a Job that succeeded. A kubelet keeps up to
+// 4096 bytes of each.
 func ReadMessage(ctx context.Context, a *resources.Access, job providers.Ref) ([]string, error) {
 	pods, err := NewServer(a).pods(ctx, job.Namespace, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name})
 	if err != nil {
@@ -33,9 +31,9 @@ func ReadMessage(ctx context.Context, a *resources.Access, job providers.Ref) ([
 			}
 		}
 	}
-	message := []rune(strings.TrimSpace(text.String()))
-	if len(message) == 0 {
+	message := strings.TrimSpace(text.String())
+	if message == "" {
 		return nil, nil
 	}
-	return strings.Split(string(message[max(0, len(message)-maxMessage):]), "\n"), nil
+	return strings.Split(message, "\n"), nil
 }
