@@ -2,6 +2,7 @@ package monitoring
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -111,6 +112,7 @@ func TestCloudAlerts(t *testing.T) {
 		{"KollaNetworkDatabaseDown", `ovsdb_up{database="OVN_Southbound",member="ovn-sb-0"} 1 0x20`, 2 * time.Minute, 3 * time.Minute, "OVN_Southbound: member ovn-sb-0 does not work"},
 		{"KollaNetworkDatabaseDown", `ovsdb_up{database="Open_vSwitch",member="local"} 0x120`, 2 * time.Hour, 0, ""},
 		{"KollaAgentDown", `openstack_nova_agent_state{adminState="enabled",service="nova-compute",hostname="cmp-1"} 1 0x20`, 5 * time.Minute, 6 * time.Minute, "nova-compute on cmp-1 does not report"},
+		{"KollaAgentDown", changing(`openstack_cinder_agent_state{adminState="enabled",service="cinder-volume",hostname="ctl-1",uuid="%d"}`, 20), 4 * time.Minute, 5 * time.Minute, "cinder-volume on ctl-1 does not report"},
 		{"KollaAgentDown", `openstack_nova_agent_state{adminState="disabled",service="nova-compute",hostname="cmp-1"} 0x120
 			openstack_neutron_agent_state{adminState="down",service="ovn-controller",hostname="cmp-1"} 0x120`, 2 * time.Hour, 0, ""},
 		{"KollaDiskFills", `kubelet_volume_stats_available_bytes{persistentvolumeclaim="data-mariadb-server-0"} 10x60
@@ -145,6 +147,15 @@ func TestCloudAlerts(t *testing.T) {
 			t.Errorf("tested are %v, and there are %v", got, want)
 		}
 	}
+}
+
+// changing returns samples of 0. A label changes with each sample, as it does for some exporters.
+func changing(series string, samples int) string {
+	var out strings.Builder
+	for i := range samples {
+		fmt.Fprintf(&out, series+" %s0 stale\n", i, strings.Repeat("_ ", i))
+	}
+	return out.String()
 }
 
 // TestCloudDashboards parses the queries of the dashboards. All read metrics that exist.
