@@ -104,6 +104,9 @@ func TestCloudAlerts(t *testing.T) {
 		{"KollaQueueBlocked", `rabbitmq_alarms_free_disk_space_watermark{job="rabbitmq-server",instance="a"} 0 1x20
 			rabbitmq_alarms_memory_used_watermark{job="rabbitmq-server",instance="a"} 0x21
 			rabbitmq_alarms_file_descriptor_limit{job="rabbitmq-server",instance="a"} 0x21`, time.Minute, 2 * time.Minute, "rabbitmq-server takes no messages"},
+		// RabbitMQ 4.3 has no alarm about files.
+		{"KollaQueueBlocked", `rabbitmq_alarms_free_disk_space_watermark{job="rabbitmq-server",instance="a"} 0x21
+			rabbitmq_alarms_memory_used_watermark{job="rabbitmq-server",instance="a"} 0 1x20`, time.Minute, 2 * time.Minute, "rabbitmq-server takes no messages"},
 		{"KollaQueueBlocked", `rabbitmq_alarms_free_disk_space_watermark{job="rabbitmq-server"} 0x120
 			rabbitmq_alarms_memory_used_watermark{job="rabbitmq-server"} 0x120
 			rabbitmq_alarms_file_descriptor_limit{job="rabbitmq-server"} 0x120`, 2 * time.Hour, 0, ""},
