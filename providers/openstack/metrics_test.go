@@ -162,8 +162,45 @@ case "$3 $4" in
 esac
 `
 
-// TestMetricsOfOVSDB checks the metrics of the databases of OVN and of Open vSwitch.
-func TestMetricsOfOVSDB(t *testing.T) {
+// hangingOVSDB answers as a cluster whose first two members hang. The third answers only while the others
+// are being asked, and the hanging ones must not be asked for anything else.
+const hangingOVSDB = `
+case "$3 $4" in
+"tcp:one"*_Server* | "tcp:two"*_Server*)
+  echo $$ > "$ASKED/new.${3%%.*}" && mv "$ASKED/new.${3%%.*}" "$ASKED/${3%%.*}"
+  exec sleep 600 ;;
+"tcp:one"* | "tcp:two"*) echo '[{"rows":[]}]' ;;
+*_Server*)
+  until [ -e "$ASKED/tcp:one" ] && [ -e "$ASKED/tcp:two" ]; do sleep 0.1; done
+  kill -0 "$(cat "$ASKED/tcp:one")" && kill -0 "$(cat "$ASKED/tcp:two")" || exit 1
+  echo '[{"rows":[{"connected":true,"leader":true,"index":12}]}]' ;;
+*Chassis*) echo '[{"rows":[{"name":"a"},{"name":"b"}]}]' ;;
+esac
+`
+
+// collectOVSDB runs the script with the metrics of OVSDB once, with a program in the place of ovsdb-client.
+func collectOVSDB(t *testing.T, client string, databases ...string) string {
+	t.Helper()
+	python, script := metricsScript(t)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "ovsdb-client"), []byte("#!/bin/sh\n"+client), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.LastIndex(script, "Server(("); i >= 0 {
+		script = script[:strings.LastIndex(script[:i], "\n")+1] + "print(collect(DATABASES), end='')"
+	}
+	c := exec.Command(python, append([]string{"-c", script, "0"}, databases...)...)
+	c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "ASKED="+t.TempDir())
+	got, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	return string(got)
+}
+
+// metricsScript returns Python and the script with the metrics of OVSDB.
+func metricsScript(t *testing.T) (python, script string) {
+	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("NOT RUN: there is no python3")
@@ -172,20 +209,12 @@ func TestMetricsOfOVSDB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "ovsdb-client"), []byte("#!/bin/sh\n"+ovsdb), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	script, serving := string(source), "ThreadingHTTPServer"
-	if i := strings.LastIndex(script, serving); i >= 0 {
-		script = script[:i] + "print(collect(DATABASES), end='')"
-	}
-	c := exec.Command(python, "-c", script, "0", "OVN_Southbound=tcp:one.x:1,tcp:two.x:1", "Open_vSwitch=unix:/db.sock")
-	c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-	got, err := c.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, got)
-	}
+	return python, string(source)
+}
+
+// TestMetricsOfOVSDB checks the metrics of the databases of OVN and of Open vSwitch.
+func TestMetricsOfOVSDB(t *testing.T) {
+	got := collectOVSDB(t, ovsdb, "OVN_Southbound=tcp:one.x:1,tcp:two.x:1", "Open_vSwitch=unix:/db.sock")
 	const want = `# TYPE ovsdb_up gauge
 ovsdb_up{database="OVN_Southbound",member="one"} 1
 ovsdb_up{database="OVN_Southbound",member="two"} 0
@@ -206,7 +235,29 @@ ovs_interface_error{interface="tap\"1",type="system"} 0
 # TYPE ovs_interface_rx_bytes_total counter
 ovs_interface_rx_bytes_total{interface="tap\"1",type="system"} 7
 `
-	if diff := cmp.Diff(want, string(got)); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
+
+// TestMetricsOfHangingOVSDB checks that members that hang keep nobody from the metrics of the others: all are
+// asked at the same time, and only those that answered are asked for chassis.
+func TestMetricsOfHangingOVSDB(t *testing.T) {
+	got := collectOVSDB(t, hangingOVSDB, "OVN_Southbound=tcp:one.x:1,tcp:two.x:1,tcp:three.x:1")
+	const want = `# TYPE ovsdb_up gauge
+ovsdb_up{database="OVN_Southbound",member="one"} 0
+ovsdb_up{database="OVN_Southbound",member="two"} 0
+ovsdb_up{database="OVN_Southbound",member="three"} 1
+# TYPE ovsdb_connected gauge
+ovsdb_connected{database="OVN_Southbound",member="three"} 1
+# TYPE ovsdb_leader gauge
+ovsdb_leader{database="OVN_Southbound",member="three"} 1
+# TYPE ovsdb_index gauge
+ovsdb_index{database="OVN_Southbound",member="three"} 12
+# TYPE ovn_chassis gauge
+ovn_chassis{} 2
+`
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 }

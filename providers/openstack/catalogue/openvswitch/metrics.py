@@ -3,6 +3,7 @@ import json
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -40,10 +41,17 @@ class Page:
         return "\n".join(lines) + "\n"
 
 
-def member(page, database, remote):
+def states(database, remotes):
+    """Returns the rows of _Server of all members, asked at the same time: one that hangs takes seconds."""
+    def state(remote):
+        return ask(remote, "_Server", "Database", ["connected", "leader", "index"], [["name", "==", database]])
+    with ThreadPoolExecutor(len(remotes)) as pool:
+        return list(pool.map(state, remotes))
+
+
+def member(page, database, remote, rows):
     name = "local" if remote.startswith("unix:") else re.sub(r"^\w+:", "", remote).split(".")[0]
     labels = {"database": database, "member": name}
-    rows = ask(remote, "_Server", "Database", ["connected", "leader", "index"], [["name", "==", database]])
     page.add("ovsdb_up", bool(rows), **labels)
     for row in rows or []:
         page.add("ovsdb_connected", row["connected"], **labels)
@@ -61,17 +69,25 @@ def interfaces(page, remote):
                 page.add("ovs_interface_%s_total" % key, value, **labels)
 
 
+def chassis(page, database, remotes):
+    """Asks the members that just answered, one after the other: the first has all chassis."""
+    for remote in remotes:
+        rows = ask(remote, database, "Chassis", ["name"])
+        if rows is not None:
+            return page.add("ovn_chassis", len(rows))
+
+
 def collect(databases):
     page = Page()
-    for database, remotes in databases:
-        for remote in remotes:
-            member(page, database, remote)
+    with ThreadPoolExecutor(len(databases)) as pool:
+        found = list(pool.map(lambda entry: states(*entry), databases))
+    for (database, remotes), rows in zip(databases, found):
+        for remote, of in zip(remotes, rows):
+            member(page, database, remote, of)
         if database == "Open_vSwitch":
             interfaces(page, remotes[0])
         if database == "OVN_Southbound":
-            found = [rows for rows in (ask(remote, database, "Chassis", ["name"]) for remote in remotes) if rows is not None]
-            for rows in found[:1]:
-                page.add("ovn_chassis", len(rows))
+            chassis(page, database, [remote for remote, of in zip(remotes, rows) if of])
     return page.text()
 
 
