@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -259,5 +263,41 @@ ovn_chassis{} 2
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
+
+// TestMetricsOfOVSDBAddresses checks that the metrics are served on IPv4 and IPv6.
+func TestMetricsOfOVSDBAddresses(t *testing.T) {
+	python, script := metricsScript(t)
+	free, err := net.Listen("tcp", "[::]:0")
+	if err != nil {
+		t.Skip("NOT RUN: there is no IPv6")
+	}
+	port := strconv.Itoa(free.Addr().(*net.TCPAddr).Port)
+	free.Close()
+	c := exec.Command(python, "-c", script, port, "OVN_Southbound=tcp:one.x:1")
+	c.Stderr = t.Output()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		_ = c.Wait()
+	})
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		var resp *http.Response
+		for range 100 { // until it listens
+			if resp, err = http.Get("http://" + net.JoinHostPort(host, port) + "/"); err == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", host, err)
+			continue
+		}
+		resp.Body.Close()
 	}
 }

@@ -1,6 +1,8 @@
 """Serves metrics of OVSDB servers at /metrics: python3 -c SCRIPT PORT DATABASE=REMOTE[,REMOTE...] ..."""
 import json
 import re
+import socket
+import socketserver
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -104,5 +106,15 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """Listens on IPv4 and IPv6, whichever the pod has."""
+    address_family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
+
+    def server_bind(self):
+        if self.address_family == socket.AF_INET6:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        socketserver.TCPServer.server_bind(self)  # that of HTTPServer asks DNS for a name
+
+
 DATABASES = [(name, remotes.split(",")) for name, remotes in (word.split("=", 1) for word in sys.argv[2:])]
-ThreadingHTTPServer(("", int(sys.argv[1])), Handler).serve_forever()
+Server(("", int(sys.argv[1])), Handler).serve_forever()
