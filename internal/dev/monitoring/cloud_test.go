@@ -127,7 +127,11 @@ func TestCloudAlerts(t *testing.T) {
 		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: exposure-public"},
 		{"KollaCertificateEnds", `probe_ssl_earliest_cert_expiry{probe="identity"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: identity"},
 		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 8640000x120`, 2 * time.Hour, 0, ""},
-		{"KollaBackupOld", `kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -200000x120`, 59 * time.Minute, time.Hour, "The last backup of kolla/backup is 2d 8h 33m 20s old"},
+		{"KollaBackupOld", `kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -200000x120`, 59 * time.Minute, time.Hour, "kolla/backup has made no backup for 2d 8h 33m 20s"},
+		{"KollaBackupOld", `kube_cronjob_created{namespace="kolla",cronjob="backup"} -200000x120
+			kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="other-backup"} 0x120`, 59 * time.Minute, time.Hour, "kolla/backup has made no backup for 2d 8h 33m 20s"},
+		{"KollaBackupOld", `kube_cronjob_created{namespace="kolla",cronjob="backup"} -200000x120
+			kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -100000x120`, 2 * time.Hour, 0, ""},
 		{"KollaBackupOld", `kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -100000x120
 			kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="drift"} -900000x120`, 2 * time.Hour, 0, ""},
 		{"KollaCloudDrifted", `kolla_cloud_drifted_objects{cloud="kolla/prod"} 2x120`, 59 * time.Minute, time.Hour, "2 objects of cloud kolla/prod were changed outside of kolla"},
