@@ -136,6 +136,11 @@ func TestCloudAlerts(t *testing.T) {
 			kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="drift"} -900000x120`, 2 * time.Hour, 0, ""},
 		{"KollaCloudDrifted", `kolla_cloud_drifted_objects{cloud="kolla/prod"} 2x120`, 59 * time.Minute, time.Hour, "2 objects of cloud kolla/prod were changed outside of kolla"},
 		{"KollaCloudDrifted", `kolla_cloud_drifted_objects{cloud="kolla/prod"} 2x30 0x90`, 2 * time.Hour, 0, ""},
+		{"KollaCheckFailed", `kolla_check_ok{cloud="prod",check="image"} 1 0x20
+			kolla_check_ok{cloud="prod",check="token"} 1x21`, time.Minute, 2 * time.Minute, "Users of cloud prod cannot use it: image fails"},
+		{"KollaCheckFailed", `kolla_check_ok{cloud="prod",check="image"} 1x120`, 2 * time.Hour, 0, ""},
+		{"KollaCheckOld", `kolla_check_timestamp_seconds{cloud="prod"} -7000x20`, 8 * time.Minute, 9 * time.Minute, "kolla check of cloud prod wrote its last results 2h 5m 40s ago"},
+		{"KollaCheckOld", `kolla_check_timestamp_seconds{cloud="prod"} 0x120`, 2 * time.Hour, 0, ""},
 		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="a"} 1 0x20`, 10 * time.Minute, 11 * time.Minute, "ovn-exporter serves no metrics"},
 		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="a"} 0 1x120`, 2 * time.Hour, 0, ""},
 	} {

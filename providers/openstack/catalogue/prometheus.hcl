@@ -16,6 +16,18 @@ definition "prometheus" {
     }
   }
 
+  input "retention_size" {
+    type        = string
+    default     = "16GB"
+    nullable    = false
+    description = "How much disk samples may take, less than the claim \"data\" has: a number with a unit, such as 80GB. The oldest go first."
+
+    validation {
+      condition     = can(regex("^[1-9][0-9]*[MGT]B$", input.retention_size))
+      error_message = "It is a number with a unit, MB, GB or TB: 80GB."
+    }
+  }
+
   input "interval" {
     type        = number
     default     = 30
@@ -38,7 +50,7 @@ definition "prometheus" {
   }
 
   input "scrape" {
-    type        = list(any)
+    type        = any
     default     = []
     nullable    = false
     description = "More entries of scrape_configs, as Prometheus takes them."
@@ -140,6 +152,7 @@ definition "prometheus" {
       "--config.file=/etc/prometheus/prometheus.yml",
       "--storage.tsdb.path=/data",
       "--storage.tsdb.retention.time=${input.retention}",
+      "--storage.tsdb.retention.size=${input.retention_size}",
       "--web.listen-address=:${port.http}",
     ]
     ports        = ["http"]
