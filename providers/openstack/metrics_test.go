@@ -64,6 +64,21 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestRunbooks checks that alerts name the page of the cloud about them.
+func TestRunbooks(t *testing.T) {
+	for _, o := range render(t, inRelease(t, "testdata/metrics", "2025.1"), nodesOfMetrics()) {
+		if !strings.Contains(o.Address.Name, "alerts.yaml-") {
+			continue
+		}
+		text, _, _ := unstructured.NestedString(o.Manifest.Object, "data", "alerts.yaml")
+		if !strings.Contains(text, "runbook_url: https://handbook.example.org/alerts#kollaerrors\n") || strings.Contains(text, "runbook_url: docs") {
+			t.Errorf("the alerts are:\n%s", text)
+		}
+		return
+	}
+	t.Error("there are no alerts")
+}
+
 // TestNothingWaitsForExporters checks that an exporter that does not start holds up nothing else.
 func TestNothingWaitsForExporters(t *testing.T) {
 	exporters := 0

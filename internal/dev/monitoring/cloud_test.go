@@ -56,7 +56,7 @@ func cloudRules(t *testing.T) map[string]rulefmt.Rule {
 			if rule.For == 0 || rule.Labels["severity"] == "" || rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
 				t.Errorf("the rule %+v is not complete", rule)
 			}
-			if rule.Annotations["runbook"] != "docs/alerts.md#"+strings.ToLower(rule.Alert) || !strings.Contains(doc, "\n## "+rule.Alert+"\n") {
+			if rule.Annotations["runbook_url"] != "docs/alerts.md#"+strings.ToLower(rule.Alert) || !strings.Contains(doc, "\n## "+rule.Alert+"\n") {
 				t.Errorf("%s is not in docs/alerts.md", rule.Alert)
 			}
 			for _, name := range used(t, rule.Expr) {
@@ -158,6 +158,24 @@ func TestCloudAlerts(t *testing.T) {
 		if got, want := slices.Sorted(maps.Keys(seen)), slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
 			t.Errorf("tested are %v, and there are %v", got, want)
 		}
+	}
+}
+
+// TestCloudAlertPlaces checks that alerts name the pod and the node, if the series have them.
+func TestCloudAlertPlaces(t *testing.T) {
+	all := cloudRules(t)
+	for _, test := range []struct{ alert, series, want string }{
+		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="a",pod="ovn-exporter-0",node="ctl-1"} 0x20`, "ovn-exporter-0 on ctl-1 does not answer Prometheus, so that other alerts about it are silent."},
+		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="10.0.0.1:9476"} 0x20`, "10.0.0.1:9476 does not answer Prometheus, so that other alerts about it are silent."},
+		{"KollaQueueBlocked", `rabbitmq_alarms_memory_used_watermark{instance="a",pod="rabbitmq-server-2",node="ctl-3"} 1x20`, "rabbitmq-server-2 on ctl-3 is short of memory, of disk or of open files, and publishers wait."},
+		{"KollaDatabaseDown", `mysql_up{instance="a",pod="mariadb-exporter-1",node="ctl-3"} 0x20`, "Its exporter, mariadb-exporter-1, cannot log in. With one member, the whole cloud stands still."},
+		{"KollaDatabaseQuorumLost", `mysql_global_status_wsrep_cluster_status{job="a",instance="a",pod="mariadb-exporter-1"} 0x20
+			mysql_global_variables_wsrep_on{job="a",instance="a"} 1x20`, "The member of mariadb-exporter-1 refuses queries. If all members do, no API works."},
+		{"KollaDatabaseBehind", `mysql_global_status_wsrep_local_recv_queue{instance="a",pod="mariadb-exporter-1"} 200x30`, "All members wait for that of mariadb-exporter-1, so that writes become slow."},
+	} {
+		rule := all[test.alert]
+		rule.Annotations = map[string]string{"summary": rule.Annotations["description"]}
+		evaluate(t, rule, time.Minute, test.series, 0, 15*time.Minute, test.want)
 	}
 }
 

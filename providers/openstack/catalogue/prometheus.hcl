@@ -63,6 +63,13 @@ definition "prometheus" {
     description = "More rules, as the text of a file of Prometheus."
   }
 
+  input "runbooks" {
+    type        = string
+    default     = "docs/alerts.md"
+    nullable    = false
+    description = "URL of the page that says what to do about each alert, for the annotation runbook_url: docs/alerts.md of kolla, or your own."
+  }
+
   input "cluster_domain" {
     type        = string
     default     = "cluster.local"
@@ -132,7 +139,7 @@ definition "prometheus" {
   config "alerts.yaml" {
     format  = "raw"
     path    = "/etc/prometheus/alerts.yaml"
-    content = file("${path.module}/prometheus/alerts.yaml")
+    content = replace(file("${path.module}/prometheus/alerts.yaml"), "runbook_url: docs/alerts.md", "runbook_url: ${input.runbooks}")
   }
 
   config "more.yaml" {
