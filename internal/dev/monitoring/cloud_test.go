@@ -25,6 +25,9 @@ const (
 	goldenFile  = "../../../providers/openstack/testdata/metrics/services.golden.yaml"
 )
 
+// anyNamespace is in the queries of the alerts for others to replace.
+const anyNamespace = `namespace=~".*"`
+
 // exported returns the names of the metrics that the exporters of a cloud have, and Prometheus itself.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
@@ -59,10 +62,17 @@ func cloudRules(t *testing.T) map[string]rulefmt.Rule {
 			if rule.Annotations["runbook_url"] != "docs/alerts.md#"+strings.ToLower(rule.Alert) || !strings.Contains(doc, "\n## "+rule.Alert+"\n") {
 				t.Errorf("%s is not in docs/alerts.md", rule.Alert)
 			}
+			limited := strings.Count(rule.Expr, anyNamespace)
 			for _, name := range used(t, rule.Expr) {
 				if !known[name] {
 					t.Errorf("%s reads %s, which no exporter has", rule.Alert, name)
 				}
+				if !strings.HasPrefix(name, "kolla_") { // these have the name of the cloud
+					limited--
+				}
+			}
+			if limited != 0 {
+				t.Errorf("%s: not each metric has the matcher %s: %s", rule.Alert, anyNamespace, rule.Expr)
 			}
 		}
 	}
@@ -158,6 +168,20 @@ func TestCloudAlerts(t *testing.T) {
 		if got, want := slices.Sorted(maps.Keys(seen)), slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
 			t.Errorf("tested are %v, and there are %v", got, want)
 		}
+	}
+}
+
+// TestCloudAlertsOfNamespace checks that the alerts can be limited to a cloud, as docs/alerts.md says.
+func TestCloudAlertsOfNamespace(t *testing.T) {
+	for _, alert := range []string{"KollaMetricsMissing", "KollaDatabaseDown"} {
+		rule := cloudRules(t)[alert]
+		rule.Expr = strings.ReplaceAll(rule.Expr, anyNamespace, `namespace=~"openstack|kolla"`)
+		rule.Annotations = map[string]string{"summary": "{{ $labels.namespace }}"}
+		var series strings.Builder
+		for _, metric := range []string{"up", "mysql_up"} {
+			fmt.Fprintf(&series, "%[1]s{namespace=\"openstack\"} 0x20\n%[1]s{namespace=\"other\"} 0x20\n%[1]s 0x20\n", metric)
+		}
+		evaluate(t, rule, time.Minute, series.String(), time.Minute, 15*time.Minute, "openstack")
 	}
 }
 
