@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -58,6 +62,21 @@ func TestMetrics(t *testing.T) {
 	if services := slices.DeleteFunc(found, func(o providers.Object) bool { return !strings.HasSuffix(o.Address.Name, "-metrics") }); len(monitors) != len(services) || len(monitors) < 8 {
 		t.Errorf("there are %d PodMonitors, and %d Services", len(monitors), len(services))
 	}
+}
+
+// TestRunbooks checks that alerts name the page of the cloud about them.
+func TestRunbooks(t *testing.T) {
+	for _, o := range render(t, inRelease(t, "testdata/metrics", "2025.1"), nodesOfMetrics()) {
+		if !strings.Contains(o.Address.Name, "alerts.yaml-") {
+			continue
+		}
+		text, _, _ := unstructured.NestedString(o.Manifest.Object, "data", "alerts.yaml")
+		if !strings.Contains(text, "runbook_url: https://handbook.example.org/alerts#kollaerrors\n") || strings.Contains(text, "runbook_url: docs") {
+			t.Errorf("the alerts are:\n%s", text)
+		}
+		return
+	}
+	t.Error("there are no alerts")
 }
 
 // TestNothingWaitsForExporters checks that an exporter that does not start holds up nothing else.
@@ -162,8 +181,45 @@ case "$3 $4" in
 esac
 `
 
-// TestMetricsOfOVSDB checks the metrics of the databases of OVN and of Open vSwitch.
-func TestMetricsOfOVSDB(t *testing.T) {
+// hangingOVSDB answers as a cluster whose first two members hang. The third answers only while the others
+// are being asked, and the hanging ones must not be asked for anything else.
+const hangingOVSDB = `
+case "$3 $4" in
+"tcp:one"*_Server* | "tcp:two"*_Server*)
+  echo $$ > "$ASKED/new.${3%%.*}" && mv "$ASKED/new.${3%%.*}" "$ASKED/${3%%.*}"
+  exec sleep 600 ;;
+"tcp:one"* | "tcp:two"*) echo '[{"rows":[]}]' ;;
+*_Server*)
+  until [ -e "$ASKED/tcp:one" ] && [ -e "$ASKED/tcp:two" ]; do sleep 0.1; done
+  kill -0 "$(cat "$ASKED/tcp:one")" && kill -0 "$(cat "$ASKED/tcp:two")" || exit 1
+  echo '[{"rows":[{"connected":true,"leader":true,"index":12}]}]' ;;
+*Chassis*) echo '[{"rows":[{"name":"a"},{"name":"b"}]}]' ;;
+esac
+`
+
+// collectOVSDB runs the script with the metrics of OVSDB once, with a program in the place of ovsdb-client.
+func collectOVSDB(t *testing.T, client string, databases ...string) string {
+	t.Helper()
+	python, script := metricsScript(t)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "ovsdb-client"), []byte("#!/bin/sh\n"+client), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.LastIndex(script, "Server(("); i >= 0 {
+		script = script[:strings.LastIndex(script[:i], "\n")+1] + "print(collect(DATABASES), end='')"
+	}
+	c := exec.Command(python, append([]string{"-c", script, "0"}, databases...)...)
+	c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "ASKED="+t.TempDir())
+	got, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	return string(got)
+}
+
+// metricsScript returns Python and the script with the metrics of OVSDB.
+func metricsScript(t *testing.T) (python, script string) {
+	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("NOT RUN: there is no python3")
@@ -172,20 +228,12 @@ func TestMetricsOfOVSDB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "ovsdb-client"), []byte("#!/bin/sh\n"+ovsdb), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	script, serving := string(source), "ThreadingHTTPServer"
-	if i := strings.LastIndex(script, serving); i >= 0 {
-		script = script[:i] + "print(collect(DATABASES), end='')"
-	}
-	c := exec.Command(python, "-c", script, "0", "OVN_Southbound=tcp:one.x:1,tcp:two.x:1", "Open_vSwitch=unix:/db.sock")
-	c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-	got, err := c.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, got)
-	}
+	return python, string(source)
+}
+
+// TestMetricsOfOVSDB checks the metrics of the databases of OVN and of Open vSwitch.
+func TestMetricsOfOVSDB(t *testing.T) {
+	got := collectOVSDB(t, ovsdb, "OVN_Southbound=tcp:one.x:1,tcp:two.x:1", "Open_vSwitch=unix:/db.sock")
 	const want = `# TYPE ovsdb_up gauge
 ovsdb_up{database="OVN_Southbound",member="one"} 1
 ovsdb_up{database="OVN_Southbound",member="two"} 0
@@ -206,7 +254,65 @@ ovs_interface_error{interface="tap\"1",type="system"} 0
 # TYPE ovs_interface_rx_bytes_total counter
 ovs_interface_rx_bytes_total{interface="tap\"1",type="system"} 7
 `
-	if diff := cmp.Diff(want, string(got)); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
+
+// TestMetricsOfHangingOVSDB checks that members that hang keep nobody from the metrics of the others: all are
+// asked at the same time, and only those that answered are asked for chassis.
+func TestMetricsOfHangingOVSDB(t *testing.T) {
+	got := collectOVSDB(t, hangingOVSDB, "OVN_Southbound=tcp:one.x:1,tcp:two.x:1,tcp:three.x:1")
+	const want = `# TYPE ovsdb_up gauge
+ovsdb_up{database="OVN_Southbound",member="one"} 0
+ovsdb_up{database="OVN_Southbound",member="two"} 0
+ovsdb_up{database="OVN_Southbound",member="three"} 1
+# TYPE ovsdb_connected gauge
+ovsdb_connected{database="OVN_Southbound",member="three"} 1
+# TYPE ovsdb_leader gauge
+ovsdb_leader{database="OVN_Southbound",member="three"} 1
+# TYPE ovsdb_index gauge
+ovsdb_index{database="OVN_Southbound",member="three"} 12
+# TYPE ovn_chassis gauge
+ovn_chassis{} 2
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
+
+// TestMetricsOfOVSDBAddresses checks that the metrics are served on IPv4 and IPv6.
+func TestMetricsOfOVSDBAddresses(t *testing.T) {
+	python, script := metricsScript(t)
+	free, err := net.Listen("tcp", "[::]:0")
+	if err != nil {
+		t.Skip("NOT RUN: there is no IPv6")
+	}
+	port := strconv.Itoa(free.Addr().(*net.TCPAddr).Port)
+	free.Close()
+	c := exec.Command(python, "-c", script, port, "OVN_Southbound=tcp:one.x:1")
+	c.Stderr = t.Output()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		_ = c.Wait()
+	})
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		var resp *http.Response
+		for range 100 { // until it listens
+			if resp, err = http.Get("http://" + net.JoinHostPort(host, port) + "/"); err == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", host, err)
+			continue
+		}
+		resp.Body.Close()
 	}
 }

@@ -2,6 +2,7 @@ package monitoring
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,6 +24,9 @@ const (
 	cloudAlerts = catalogue + "prometheus/alerts.yaml"
 	goldenFile  = "../../../providers/openstack/testdata/metrics/services.golden.yaml"
 )
+
+// anyNamespace is in the queries of the alerts for others to replace.
+const anyNamespace = `namespace=~".*"`
 
 // exported returns the names of the metrics that the exporters of a cloud have, and Prometheus itself.
 func exported(t *testing.T) map[string]bool {
@@ -55,13 +59,20 @@ func cloudRules(t *testing.T) map[string]rulefmt.Rule {
 			if rule.For == 0 || rule.Labels["severity"] == "" || rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
 				t.Errorf("the rule %+v is not complete", rule)
 			}
-			if rule.Annotations["runbook"] != "docs/alerts.md#"+strings.ToLower(rule.Alert) || !strings.Contains(doc, "\n## "+rule.Alert+"\n") {
+			if rule.Annotations["runbook_url"] != "docs/alerts.md#"+strings.ToLower(rule.Alert) || !strings.Contains(doc, "\n## "+rule.Alert+"\n") {
 				t.Errorf("%s is not in docs/alerts.md", rule.Alert)
 			}
+			limited := strings.Count(rule.Expr, anyNamespace)
 			for _, name := range used(t, rule.Expr) {
 				if !known[name] {
 					t.Errorf("%s reads %s, which no exporter has", rule.Alert, name)
 				}
+				if !strings.HasPrefix(name, "kolla_") { // these have the name of the cloud
+					limited--
+				}
+			}
+			if limited != 0 {
+				t.Errorf("%s: not each metric has the matcher %s: %s", rule.Alert, anyNamespace, rule.Expr)
 			}
 		}
 	}
@@ -103,6 +114,9 @@ func TestCloudAlerts(t *testing.T) {
 		{"KollaQueueBlocked", `rabbitmq_alarms_free_disk_space_watermark{job="rabbitmq-server",instance="a"} 0 1x20
 			rabbitmq_alarms_memory_used_watermark{job="rabbitmq-server",instance="a"} 0x21
 			rabbitmq_alarms_file_descriptor_limit{job="rabbitmq-server",instance="a"} 0x21`, time.Minute, 2 * time.Minute, "rabbitmq-server takes no messages"},
+		// RabbitMQ 4.3 has no alarm about files.
+		{"KollaQueueBlocked", `rabbitmq_alarms_free_disk_space_watermark{job="rabbitmq-server",instance="a"} 0x21
+			rabbitmq_alarms_memory_used_watermark{job="rabbitmq-server",instance="a"} 0 1x20`, time.Minute, 2 * time.Minute, "rabbitmq-server takes no messages"},
 		{"KollaQueueBlocked", `rabbitmq_alarms_free_disk_space_watermark{job="rabbitmq-server"} 0x120
 			rabbitmq_alarms_memory_used_watermark{job="rabbitmq-server"} 0x120
 			rabbitmq_alarms_file_descriptor_limit{job="rabbitmq-server"} 0x120`, 2 * time.Hour, 0, ""},
@@ -111,6 +125,7 @@ func TestCloudAlerts(t *testing.T) {
 		{"KollaNetworkDatabaseDown", `ovsdb_up{database="OVN_Southbound",member="ovn-sb-0"} 1 0x20`, 2 * time.Minute, 3 * time.Minute, "OVN_Southbound: member ovn-sb-0 does not work"},
 		{"KollaNetworkDatabaseDown", `ovsdb_up{database="Open_vSwitch",member="local"} 0x120`, 2 * time.Hour, 0, ""},
 		{"KollaAgentDown", `openstack_nova_agent_state{adminState="enabled",service="nova-compute",hostname="cmp-1"} 1 0x20`, 5 * time.Minute, 6 * time.Minute, "nova-compute on cmp-1 does not report"},
+		{"KollaAgentDown", changing(`openstack_cinder_agent_state{adminState="enabled",service="cinder-volume",hostname="ctl-1",uuid="%d"}`, 20), 4 * time.Minute, 5 * time.Minute, "cinder-volume on ctl-1 does not report"},
 		{"KollaAgentDown", `openstack_nova_agent_state{adminState="disabled",service="nova-compute",hostname="cmp-1"} 0x120
 			openstack_neutron_agent_state{adminState="down",service="ovn-controller",hostname="cmp-1"} 0x120`, 2 * time.Hour, 0, ""},
 		{"KollaDiskFills", `kubelet_volume_stats_available_bytes{persistentvolumeclaim="data-mariadb-server-0"} 10x60
@@ -122,11 +137,20 @@ func TestCloudAlerts(t *testing.T) {
 		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: exposure-public"},
 		{"KollaCertificateEnds", `probe_ssl_earliest_cert_expiry{probe="identity"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: identity"},
 		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 8640000x120`, 2 * time.Hour, 0, ""},
-		{"KollaBackupOld", `kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -200000x120`, 59 * time.Minute, time.Hour, "The last backup of kolla/backup is 2d 8h 33m 20s old"},
+		{"KollaBackupOld", `kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -200000x120`, 59 * time.Minute, time.Hour, "kolla/backup has made no backup for 2d 8h 33m 20s"},
+		{"KollaBackupOld", `kube_cronjob_created{namespace="kolla",cronjob="backup"} -200000x120
+			kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="other-backup"} 0x120`, 59 * time.Minute, time.Hour, "kolla/backup has made no backup for 2d 8h 33m 20s"},
+		{"KollaBackupOld", `kube_cronjob_created{namespace="kolla",cronjob="backup"} -200000x120
+			kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -100000x120`, 2 * time.Hour, 0, ""},
 		{"KollaBackupOld", `kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="backup"} -100000x120
 			kube_cronjob_status_last_successful_time{namespace="kolla",cronjob="drift"} -900000x120`, 2 * time.Hour, 0, ""},
 		{"KollaCloudDrifted", `kolla_cloud_drifted_objects{cloud="kolla/prod"} 2x120`, 59 * time.Minute, time.Hour, "2 objects of cloud kolla/prod were changed outside of kolla"},
 		{"KollaCloudDrifted", `kolla_cloud_drifted_objects{cloud="kolla/prod"} 2x30 0x90`, 2 * time.Hour, 0, ""},
+		{"KollaCheckFailed", `kolla_check_ok{cloud="prod",check="image"} 1 0x20
+			kolla_check_ok{cloud="prod",check="token"} 1x21`, time.Minute, 2 * time.Minute, "Users of cloud prod cannot use it: image fails"},
+		{"KollaCheckFailed", `kolla_check_ok{cloud="prod",check="image"} 1x120`, 2 * time.Hour, 0, ""},
+		{"KollaCheckOld", `kolla_check_timestamp_seconds{cloud="prod"} -7000x20`, 8 * time.Minute, 9 * time.Minute, "kolla check of cloud prod wrote its last results 2h 5m 40s ago"},
+		{"KollaCheckOld", `kolla_check_timestamp_seconds{cloud="prod"} 0x120`, 2 * time.Hour, 0, ""},
 		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="a"} 1 0x20`, 10 * time.Minute, 11 * time.Minute, "ovn-exporter serves no metrics"},
 		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="a"} 0 1x120`, 2 * time.Hour, 0, ""},
 	} {
@@ -145,6 +169,47 @@ func TestCloudAlerts(t *testing.T) {
 			t.Errorf("tested are %v, and there are %v", got, want)
 		}
 	}
+}
+
+// TestCloudAlertsOfNamespace checks that the alerts can be limited to a cloud, as docs/alerts.md says.
+func TestCloudAlertsOfNamespace(t *testing.T) {
+	for _, alert := range []string{"KollaMetricsMissing", "KollaDatabaseDown"} {
+		rule := cloudRules(t)[alert]
+		rule.Expr = strings.ReplaceAll(rule.Expr, anyNamespace, `namespace=~"openstack|kolla"`)
+		rule.Annotations = map[string]string{"summary": "{{ $labels.namespace }}"}
+		var series strings.Builder
+		for _, metric := range []string{"up", "mysql_up"} {
+			fmt.Fprintf(&series, "%[1]s{namespace=\"openstack\"} 0x20\n%[1]s{namespace=\"other\"} 0x20\n%[1]s 0x20\n", metric)
+		}
+		evaluate(t, rule, time.Minute, series.String(), time.Minute, 15*time.Minute, "openstack")
+	}
+}
+
+// TestCloudAlertPlaces checks that alerts name the pod and the node, if the series have them.
+func TestCloudAlertPlaces(t *testing.T) {
+	all := cloudRules(t)
+	for _, test := range []struct{ alert, series, want string }{
+		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="a",pod="ovn-exporter-0",node="ctl-1"} 0x20`, "ovn-exporter-0 on ctl-1 does not answer Prometheus, so that other alerts about it are silent."},
+		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="10.0.0.1:9476"} 0x20`, "10.0.0.1:9476 does not answer Prometheus, so that other alerts about it are silent."},
+		{"KollaQueueBlocked", `rabbitmq_alarms_memory_used_watermark{instance="a",pod="rabbitmq-server-2",node="ctl-3"} 1x20`, "rabbitmq-server-2 on ctl-3 is short of memory, of disk or of open files, and publishers wait."},
+		{"KollaDatabaseDown", `mysql_up{instance="a",pod="mariadb-exporter-1",node="ctl-3"} 0x20`, "Its exporter, mariadb-exporter-1, cannot log in. With one member, the whole cloud stands still."},
+		{"KollaDatabaseQuorumLost", `mysql_global_status_wsrep_cluster_status{job="a",instance="a",pod="mariadb-exporter-1"} 0x20
+			mysql_global_variables_wsrep_on{job="a",instance="a"} 1x20`, "The member of mariadb-exporter-1 refuses queries. If all members do, no API works."},
+		{"KollaDatabaseBehind", `mysql_global_status_wsrep_local_recv_queue{instance="a",pod="mariadb-exporter-1"} 200x30`, "All members wait for that of mariadb-exporter-1, so that writes become slow."},
+	} {
+		rule := all[test.alert]
+		rule.Annotations = map[string]string{"summary": rule.Annotations["description"]}
+		evaluate(t, rule, time.Minute, test.series, 0, 15*time.Minute, test.want)
+	}
+}
+
+// changing returns samples of 0. A label changes with each sample, as it does for some exporters.
+func changing(series string, samples int) string {
+	var out strings.Builder
+	for i := range samples {
+		fmt.Fprintf(&out, series+" %s0 stale\n", i, strings.Repeat("_ ", i))
+	}
+	return out.String()
 }
 
 // TestCloudDashboards parses the queries of the dashboards. All read metrics that exist.

@@ -43,6 +43,7 @@ definition "openstack-exporter" {
       "/opt/openstack-exporter/openstack-exporter",
       "--os-client-config=/etc/openstack/clouds.yml",
       "--endpoint-type=internal",
+      "--disable-cinder-agent-uuid", # else agents of Cinder have another one at each scrape
       "--web.listen-address=:${port.metrics}",
       "default",
     ]

@@ -16,6 +16,18 @@ definition "prometheus" {
     }
   }
 
+  input "retention_size" {
+    type        = string
+    default     = "16GB"
+    nullable    = false
+    description = "How much disk samples may take, less than the claim \"data\" has: a number with a unit, such as 80GB. The oldest go first."
+
+    validation {
+      condition     = can(regex("^[1-9][0-9]*[MGT]B$", input.retention_size))
+      error_message = "It is a number with a unit, MB, GB or TB: 80GB."
+    }
+  }
+
   input "interval" {
     type        = number
     default     = 30
@@ -38,7 +50,7 @@ definition "prometheus" {
   }
 
   input "scrape" {
-    type        = list(any)
+    type        = any
     default     = []
     nullable    = false
     description = "More entries of scrape_configs, as Prometheus takes them."
@@ -49,6 +61,13 @@ definition "prometheus" {
     default     = "groups: []"
     nullable    = false
     description = "More rules, as the text of a file of Prometheus."
+  }
+
+  input "runbooks" {
+    type        = string
+    default     = "docs/alerts.md"
+    nullable    = false
+    description = "URL of the page that says what to do about each alert, for the annotation runbook_url: docs/alerts.md of kolla, or your own."
   }
 
   input "cluster_domain" {
@@ -120,7 +139,7 @@ definition "prometheus" {
   config "alerts.yaml" {
     format  = "raw"
     path    = "/etc/prometheus/alerts.yaml"
-    content = file("${path.module}/prometheus/alerts.yaml")
+    content = replace(file("${path.module}/prometheus/alerts.yaml"), "runbook_url: docs/alerts.md", "runbook_url: ${input.runbooks}")
   }
 
   config "more.yaml" {
@@ -140,6 +159,7 @@ definition "prometheus" {
       "--config.file=/etc/prometheus/prometheus.yml",
       "--storage.tsdb.path=/data",
       "--storage.tsdb.retention.time=${input.retention}",
+      "--storage.tsdb.retention.size=${input.retention_size}",
       "--web.listen-address=:${port.http}",
     ]
     ports        = ["http"]

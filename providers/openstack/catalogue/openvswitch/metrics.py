@@ -1,8 +1,11 @@
 """Serves metrics of OVSDB servers at /metrics: python3 -c SCRIPT PORT DATABASE=REMOTE[,REMOTE...] ..."""
 import json
 import re
+import socket
+import socketserver
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -40,10 +43,17 @@ class Page:
         return "\n".join(lines) + "\n"
 
 
-def member(page, database, remote):
+def states(database, remotes):
+    """Returns the rows of _Server of all members, asked at the same time: one that hangs takes seconds."""
+    def state(remote):
+        return ask(remote, "_Server", "Database", ["connected", "leader", "index"], [["name", "==", database]])
+    with ThreadPoolExecutor(len(remotes)) as pool:
+        return list(pool.map(state, remotes))
+
+
+def member(page, database, remote, rows):
     name = "local" if remote.startswith("unix:") else re.sub(r"^\w+:", "", remote).split(".")[0]
     labels = {"database": database, "member": name}
-    rows = ask(remote, "_Server", "Database", ["connected", "leader", "index"], [["name", "==", database]])
     page.add("ovsdb_up", bool(rows), **labels)
     for row in rows or []:
         page.add("ovsdb_connected", row["connected"], **labels)
@@ -61,17 +71,25 @@ def interfaces(page, remote):
                 page.add("ovs_interface_%s_total" % key, value, **labels)
 
 
+def chassis(page, database, remotes):
+    """Asks the members that just answered, one after the other: the first has all chassis."""
+    for remote in remotes:
+        rows = ask(remote, database, "Chassis", ["name"])
+        if rows is not None:
+            return page.add("ovn_chassis", len(rows))
+
+
 def collect(databases):
     page = Page()
-    for database, remotes in databases:
-        for remote in remotes:
-            member(page, database, remote)
+    with ThreadPoolExecutor(len(databases)) as pool:
+        found = list(pool.map(lambda entry: states(*entry), databases))
+    for (database, remotes), rows in zip(databases, found):
+        for remote, of in zip(remotes, rows):
+            member(page, database, remote, of)
         if database == "Open_vSwitch":
             interfaces(page, remotes[0])
         if database == "OVN_Southbound":
-            found = [rows for rows in (ask(remote, database, "Chassis", ["name"]) for remote in remotes) if rows is not None]
-            for rows in found[:1]:
-                page.add("ovn_chassis", len(rows))
+            chassis(page, database, [remote for remote, of in zip(remotes, rows) if of])
     return page.text()
 
 
@@ -88,5 +106,15 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """Listens on IPv4 and IPv6, whichever the pod has."""
+    address_family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
+
+    def server_bind(self):
+        if self.address_family == socket.AF_INET6:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        socketserver.TCPServer.server_bind(self)  # that of HTTPServer asks DNS for a name
+
+
 DATABASES = [(name, remotes.split(",")) for name, remotes in (word.split("=", 1) for word in sys.argv[2:])]
-ThreadingHTTPServer(("", int(sys.argv[1])), Handler).serve_forever()
+Server(("", int(sys.argv[1])), Handler).serve_forever()

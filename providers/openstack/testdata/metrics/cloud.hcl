@@ -108,8 +108,9 @@ service "nova-compute" {
 }
 
 service "prometheus" {
-  probes  = { identity = "${service.keystone.public_url}/v3" }
-  targets = ["exposure-public-keepalived-metrics"]
+  probes   = { identity = "${service.keystone.public_url}/v3" }
+  targets  = ["exposure-public-keepalived-metrics"]
+  runbooks = "https://handbook.example.org/alerts"
 }
 
 service "alertmanager" {
