@@ -251,26 +251,34 @@ func (u *upgrade) allWereChecked(t *testing.T, _ *cloud) {
 	}
 }
 
-// stage runs kolla twice, while clients send requests and guest-1 is pinged. The first run is killed
-// as soon as it has printed something that matches. The second one goes on. It prints the seconds of
-// both together, and the failures of each API.
+// stage runs kolla twice. The first run is killed as soon as it has printed something that matches. The
+// second one goes on.
 func (u *upgrade) stage(t *testing.T, c *cloud, name, killedAt string, args ...string) {
+	t.Helper()
+	u.underLoad(t, c, "stage "+name, func() {
+		c.killed(t, killedAt, args...)
+		c.kolla(t, 0, args...)
+	})
+}
+
+// underLoad does something while clients send requests and guest-1 is pinged. It prints the seconds, and
+// the failures of each API.
+func (u *upgrade) underLoad(t *testing.T, c *cloud, name string, do func()) {
 	t.Helper()
 	var took time.Duration
 	all := c.clientsRun(t, func() {
 		survive(t, []string{"guest-1"}, func() {
-			c.whilePinging(t, "guest-1", "stage "+name, flowsAreBack, func() {
+			c.whilePinging(t, "guest-1", name, flowsAreBack, func() {
 				began := time.Now()
-				c.killed(t, killedAt, args...)
-				c.kolla(t, 0, args...)
+				do()
 				took = time.Since(began)
 			})
 		})
 	}, u.load)
-	measured(t, "stage "+name, took.Round(time.Second))
+	measured(t, name, took.Round(time.Second))
 	for _, api := range slices.Sorted(maps.Keys(all)) {
 		l := all[api]
-		measured(t, "stage "+name+": requests of "+api+", of them failed, and the longest time without an answer",
+		measured(t, name+": requests of "+api+", of them failed, and the longest time without an answer",
 			fmt.Sprintf("%d, %d, %s", l.Requests, l.Failed, l.Gap.Round(time.Second)))
 		if l.Failed > 0 {
 			t.Logf("%s: %s", api, strings.Join(l.Failures, "; "))
@@ -320,8 +328,10 @@ var onNodes = map[string]string{
 // fails goes on without the router that the new Glance needs. The apply names it, and the
 // old one goes on.
 func (u *upgrade) fails(t *testing.T, c *cloud) {
-	r := c.kolla(t, 1, "apply", "-auto-approve", insisting, "-until=control", "-timeout=6m")
-	measured(t, "control stage with a service that does not start", r.took.Round(time.Second))
+	var r result
+	u.underLoad(t, c, "stage control, with a service that does not start", func() {
+		r = c.kolla(t, 1, "apply", "-auto-approve", insisting, "-until=control", "-timeout=4m")
+	})
 	t.Log(r.out)
 	wantSaid(t, "apply", r.out, "service.glance/Deployment/glance-api")
 	c.answerAll(t)
