@@ -27,7 +27,7 @@ func (t *trial) causes(ctx context.Context) (out []string) {
 	if t.admin != nil {
 		out = t.admin.missing(limited)
 	}
-	for _, user := range t.cloud.users(limited) {
+	for _, user := range t.cloud.Users(limited) {
 		_, err := t.cloud.logIn(limited, gophercloud.AuthOptions{Username: user.Name, DomainName: user.Domain, Password: user.Password})
 		if gophercloud.ResponseCodeIs(err, http.StatusUnauthorized) {
 			out = append(out, fmt.Sprintf("Keystone refuses the password of user %s, which service %s has. Somebody changed it in Keystone, or the user is disabled. "+
@@ -35,14 +35,6 @@ func (t *trial) causes(ctx context.Context) (out []string) {
 		}
 	}
 	return out
-}
-
-// users returns the users of services; none if nobody knows them.
-func (c *Cloud) users(ctx context.Context) []User {
-	if c.Users == nil {
-		return nil
-	}
-	return c.Users(ctx)
 }
 
 // daemon is a daemon that a service knows of.

@@ -28,11 +28,7 @@ func Describe(ctx context.Context, cloud *Cloud) (tempest.Cloud, error) {
 	if errors.As(err, &unmade) {
 		return out, unmade
 	}
-	problem, request := explain(limited, err)
-	if request != nil {
-		problem += " (" + request.String() + ")"
-	}
-	return out, errors.New(cloud.Mask(problem))
+	return out, errors.New(cloud.told(limited, err))
 }
 
 func (c *Cloud) describe(ctx context.Context) (tempest.Cloud, error) {
@@ -61,25 +57,15 @@ func (c *Cloud) describe(ctx context.Context) (tempest.Cloud, error) {
 }
 
 func (t *trial) describeServers(ctx context.Context, out *tempest.Cloud) error {
-	var err error
-	if out.Image, out.Flavor, err = t.sizes(ctx); err != nil {
+	image, first, err := t.sizes(ctx)
+	if err != nil {
 		return err
 	}
-	out.OtherImage = out.Image
-	var first flavor
-	if _, err = t.flavor(ctx, func(f flavor) bool {
-		if f.ID == out.Flavor {
-			first = f
-		}
-		return false
-	}); err != nil {
+	larger, err := t.flavor(ctx, func(f flavor) bool { return f.ID != first.ID && f.RAM >= first.RAM && f.Disk >= first.Disk })
+	if err != nil {
 		return err
 	}
-	larger := func(f flavor) bool { return f.ID != first.ID && f.RAM >= first.RAM && f.Disk >= first.Disk }
-	if out.LargerFlavor, err = t.flavor(ctx, larger); err != nil {
-		return err
-	}
-	out.LargerFlavor = cmp.Or(out.LargerFlavor, out.Flavor)
+	out.Image, out.OtherImage, out.Flavor, out.LargerFlavor = image, image, first.ID, cmp.Or(larger.ID, first.ID)
 	var found struct{ Hypervisors []daemon }
 	if err := t.admin.call(ctx, http.MethodGet, compute, "os-hypervisors", nil, &found); err != nil {
 		return err

@@ -74,6 +74,25 @@ func explain(ctx context.Context, err error) (problem string, request *Request) 
 	return "The answer is not as the API describes it.", nil
 }
 
+// told says what an error means, and which request failed.
+func (c *Cloud) told(ctx context.Context, err error) string {
+	problem, request := explain(ctx, err)
+	if request != nil {
+		problem += " (" + request.String() + ")"
+	}
+	return c.Mask(problem)
+}
+
+// hint adds a possible cause, and what to look at next, to something that a service did wrong.
+func hint(err error, cause, next string) error {
+	var fault *faultError
+	if errors.As(err, &fault) {
+		fault.problem += " " + cause
+		fault.next = cmp.Or(next, fault.next)
+	}
+	return err
+}
+
 // plain returns a URL without its query.
 func plain(text string) string {
 	text, _, _ = strings.Cut(text, "?")

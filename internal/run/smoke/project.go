@@ -154,11 +154,7 @@ func (t *trial) findProject(ctx context.Context) (err error) {
 func Clean(ctx context.Context, cloud *Cloud) (removed, left []string, err error) {
 	found, err := cloud.leftBehind(ctx, true)
 	if err != nil {
-		problem, request := explain(ctx, err)
-		if request != nil {
-			problem += " (" + request.String() + ")"
-		}
-		return nil, nil, errors.New(cloud.Mask(problem))
+		return nil, nil, errors.New(cloud.told(ctx, err))
 	}
 	left = cloud.remove(ctx, found, cloud.declares)
 	for _, p := range found {
@@ -207,11 +203,7 @@ func (c *Cloud) remove(ctx context.Context, projects []project, has func(service
 
 // stays says why a project is left.
 func (c *Cloud) stays(ctx context.Context, p project, err error) string {
-	problem, request := explain(ctx, err)
-	if request != nil {
-		problem += " (" + request.String() + ")"
-	}
-	return c.Mask(fmt.Sprintf("Project %s: %s", p.Name, problem))
+	return fmt.Sprintf("Project %s: %s", p.Name, c.told(ctx, err))
 }
 
 // removeProject removes a project. Another run, or -clean, may remove it meanwhile.

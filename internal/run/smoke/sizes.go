@@ -27,44 +27,44 @@ func (b bootable) disk() int64 {
 // formats are the formats of images that are disks.
 var formats = []string{"raw", "qcow2", "vmdk", "vdi", "vhd", "vhdx", "ploop"}
 
-// sizes returns the IDs of the image and the flavor of the server. It is an *unmadeError if nobody named any, and the
+// sizes returns the ID of the image, and the flavor, of the server. It is an *unmadeError if nobody named any, and the
 // cloud has none.
-func (t *trial) sizes(ctx context.Context) (imageID, flavorID string, err error) {
+func (t *trial) sizes(ctx context.Context) (imageID string, size flavor, err error) {
 	var chosen bootable
 	if name := t.cloud.Image; name != "" {
 		id, err := t.user.find(ctx, image, "images", name)
 		switch {
 		case err != nil:
-			return "", "", err
+			return "", size, err
 		case id == "":
-			return "", "", &faultError{problem: fmt.Sprintf("There is no image %s that all projects may use (-image).", name)}
+			return "", size, &faultError{problem: fmt.Sprintf("There is no image %s that all projects may use (-image).", name)}
 		}
 		if err := t.user.call(ctx, http.MethodGet, image, "images/"+id, nil, &chosen); err != nil {
-			return "", "", err
+			return "", size, err
 		}
 	} else {
 		var found struct{ Images []bootable }
 		if err := t.user.call(ctx, http.MethodGet, image, "images?visibility=public&status=active&sort=size:asc&limit=100", nil, &found); err != nil {
-			return "", "", err
+			return "", size, err
 		}
 		at := slices.IndexFunc(found.Images, func(b bootable) bool { return slices.Contains(formats, b.Format) })
 		if at < 0 {
-			return "", "", &unmadeError{"The cloud has no public image of a disk. Name one with -image."}
+			return "", size, &unmadeError{"The cloud has no public image of a disk. Name one with -image."}
 		}
 		chosen = found.Images[at]
 	}
 	if name := t.cloud.Flavor; name != "" {
-		flavorID, err = t.flavor(ctx, func(f flavor) bool { return f.ID == name || f.Name == name })
-		if err == nil && flavorID == "" {
+		size, err = t.flavor(ctx, func(f flavor) bool { return f.ID == name || f.Name == name })
+		if err == nil && size.ID == "" {
 			err = &faultError{problem: fmt.Sprintf("There is no public flavor %s (-flavor).", name)}
 		}
-		return chosen.ID, flavorID, err
+		return chosen.ID, size, err
 	}
-	flavorID, err = t.flavor(ctx, func(f flavor) bool { return f.Disk >= max(1, chosen.disk()) && f.RAM >= chosen.MinRAM })
-	if err == nil && flavorID == "" {
+	size, err = t.flavor(ctx, func(f flavor) bool { return f.Disk >= max(1, chosen.disk()) && f.RAM >= chosen.MinRAM })
+	if err == nil && size.ID == "" {
 		err = &unmadeError{fmt.Sprintf("The cloud has no public flavor with a disk of %d GiB and %d MiB of memory, which image %s needs. Name one with -flavor.", max(1, chosen.disk()), chosen.MinRAM, chosen.Name)}
 	}
-	return chosen.ID, flavorID, err
+	return chosen.ID, size, err
 }
 
 // flavor is a size of servers.
@@ -75,17 +75,17 @@ type flavor struct {
 	VCPUs int64 `json:"vcpus"` // processors
 }
 
-// flavor returns the ID of the smallest flavor that fits; empty: there is none.
-func (t *trial) flavor(ctx context.Context, fits func(flavor) bool) (string, error) {
+// flavor returns the smallest flavor that fits; without an ID: there is none.
+func (t *trial) flavor(ctx context.Context, fits func(flavor) bool) (flavor, error) {
 	var found struct{ Flavors []flavor }
 	if err := t.user.call(ctx, http.MethodGet, compute, "flavors/detail", nil, &found); err != nil {
-		return "", err
+		return flavor{}, err
 	}
 	fitting := slices.DeleteFunc(found.Flavors, func(f flavor) bool { return !fits(f) })
 	if len(fitting) == 0 {
-		return "", nil
+		return flavor{}, nil
 	}
 	return slices.MinFunc(fitting, func(a, b flavor) int {
 		return cmp.Or(cmp.Compare(a.RAM, b.RAM), cmp.Compare(a.VCPUs, b.VCPUs), cmp.Compare(a.Disk, b.Disk))
-	}).ID, nil
+	}), nil
 }

@@ -33,7 +33,7 @@ type Cloud struct {
 	Image, Flavor, ExternalNetwork string
 	// Patience limits the time of each check, and that of cleaning up.
 	Patience time.Duration
-	// Users returns the users that the services log in as, with their passwords; nil: nobody knows them.
+	// Users returns the users that the services log in as, with their passwords, as far as these are known.
 	Users func(context.Context) []User
 	// Hide is told the secret values that a run makes or gets. Mask removes secret values from text of servers.
 	Hide func(value string)

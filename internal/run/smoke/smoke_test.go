@@ -30,6 +30,7 @@ func cloudOf(o *openstacktest.Cloud) *smoke.Cloud {
 	c := &smoke.Cloud{
 		Name: "prod", Region: "RegionOne", Keystone: o.URL + "/v3", Password: adminPassword, Patience: time.Minute, Hide: secrets.Add,
 		Mask:     func(text string) string { return secrets.Text(text) },
+		Users:    func(context.Context) []smoke.User { return nil },
 		Services: map[string]smoke.Service{"identity": {Name: "keystone", Exposed: true}, smoke.Dashboard: {Name: "horizon", Exposed: true, URL: o.URL + "/login/"}},
 	}
 	for kind, name := range map[string]string{"image": "glance", "network": "neutron", "compute": "nova", "block-storage": "cinder", "key-manager": "barbican", "orchestration": "heat"} {

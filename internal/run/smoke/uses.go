@@ -2,6 +2,7 @@ package smoke
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha512"
@@ -34,7 +35,7 @@ func (t *trial) image(ctx context.Context) error {
 	if _, err := t.user.send(ctx, http.MethodPut, image, file, upload); err != nil {
 		return err
 	}
-	if err := t.reach(ctx, "The image", image, "images/"+made.ID, "", "active"); err != nil {
+	if err := t.reach(ctx, "The image", image, "images/"+made.ID, "active"); err != nil {
 		return err
 	}
 	answer, err := t.user.send(ctx, http.MethodGet, image, file, &gophercloud.RequestOpts{KeepResponseBody: true})
@@ -61,25 +62,21 @@ type thing struct {
 	Fault  struct{ Message string }
 }
 
-// reach waits until a thing has a state. key is the key of the thing in the answer; empty: the answer is the thing.
-func (t *trial) reach(ctx context.Context, what, service, path, key, want string) error {
+// reach waits until a thing has a state. Services but Glance answer with {"server": {...}}.
+func (t *trial) reach(ctx context.Context, what, service, path, want string) error {
 	return await(ctx, what, func() (bool, string, error) {
-		var whole thing
-		var err error
-		if key == "" {
-			err = t.user.call(ctx, http.MethodGet, service, path, nil, &whole)
-		} else {
-			var parts map[string]thing
-			err = t.user.call(ctx, http.MethodGet, service, path, nil, &parts)
-			whole = parts[key]
+		var answer struct {
+			thing
+			Server, Volume, Stack *thing
 		}
-		if err != nil {
+		if err := t.user.call(ctx, http.MethodGet, service, path, nil, &answer); err != nil {
 			return false, "", err
 		}
-		state := whole.Status + whole.State
+		got := cmp.Or(answer.Server, answer.Volume, answer.Stack, &answer.thing)
+		state := got.Status + got.State
 		if upper := strings.ToUpper(state); strings.Contains(upper, "ERROR") || strings.Contains(upper, "FAILED") || upper == "KILLED" {
 			problem := fmt.Sprintf("%s is in state %s", what, state)
-			if said := whole.Fault.Message + whole.Reason; said != "" {
+			if said := got.Fault.Message + got.Reason; said != "" {
 				problem += ": " + strings.TrimSuffix(said, ".")
 			}
 			return false, "", &faultError{problem: problem + "."}
@@ -153,19 +150,19 @@ func (t *trial) externalNetwork(ctx context.Context) (string, error) {
 
 // server boots a server, and waits until it is active.
 func (t *trial) server(ctx context.Context) error {
-	image, flavor, err := t.sizes(ctx)
+	image, size, err := t.sizes(ctx)
 	if err != nil {
 		return err
 	}
 	var made struct{ Server item }
 	body := map[string]any{"server": map[string]any{
-		"name": t.project.Name, "imageRef": image, "flavorRef": flavor,
+		"name": t.project.Name, "imageRef": image, "flavorRef": size.ID,
 		"networks": []any{map[string]any{"uuid": t.made.network}}, "security_groups": []any{map[string]any{"name": t.made.group}},
 	}}
 	if err := t.user.call(ctx, http.MethodPost, compute, "servers", body, &made); err != nil {
 		return err
 	}
-	if err := t.reach(ctx, "The server", compute, "servers/"+made.Server.ID, "server", "ACTIVE"); err != nil {
+	if err := t.reach(ctx, "The server", compute, "servers/"+made.Server.ID, "ACTIVE"); err != nil {
 		return err
 	}
 	t.made.server = made.Server.ID
@@ -179,11 +176,7 @@ func (t *trial) console(ctx context.Context) error {
 		err := t.user.call(ctx, http.MethodPost, compute, "servers/"+t.made.server+"/action", map[string]any{"os-getConsoleOutput": map[string]any{"length": 20}}, &log)
 		return strings.TrimSpace(log.Output) != "", "empty", err
 	})
-	var silent *faultError
-	if errors.As(err, &silent) {
-		silent.problem += " The image may write nothing to its serial console. Then name another one with -image, or leave the check out with -skip=console."
-	}
-	return err
+	return hint(err, "The image may write nothing to its serial console. Then name another one with -image, or leave the check out with -skip=console.", "")
 }
 
 // floatingIP makes a floating IP, gives it to the server, and waits for an answer. Before that nothing may answer: a
@@ -219,12 +212,7 @@ func (t *trial) floatingIP(ctx context.Context) error {
 	err := await(ctx, "Floating IP "+made.IP.Address, func() (bool, string, error) {
 		return answers(ctx, made.IP.Address), "without an answer", nil
 	})
-	var silent *faultError
-	if errors.As(err, &silent) {
-		silent.problem += " If this machine does not reach the external network, leave the check out with -skip=floating-ip."
-		silent.next = "kolla logs neutron ovn-controller -errors"
-	}
-	return err
+	return hint(err, "If this machine does not reach the external network, leave the check out with -skip=floating-ip.", "kolla logs neutron ovn-controller -errors")
 }
 
 // answers reports whether something at an address accepts or refuses a connection.
@@ -251,7 +239,7 @@ func (t *trial) volume(ctx context.Context) error {
 }
 
 func (t *trial) volumeIs(ctx context.Context, id, state string) error {
-	return t.reach(ctx, "The volume", volume, "volumes/"+id, "volume", state)
+	return t.reach(ctx, "The volume", volume, "volumes/"+id, state)
 }
 
 // attachment gives the volume to the server, and takes it back.
@@ -301,7 +289,7 @@ func (t *trial) stack(ctx context.Context) error {
 	if err := t.user.call(ctx, http.MethodPost, stack, "stacks", map[string]any{"stack_name": t.project.Name, "template": template}, &made); err != nil {
 		return err
 	}
-	return t.reach(ctx, "The stack", stack, "stacks/"+t.project.Name+"/"+made.Stack.ID, "stack", "CREATE_COMPLETE")
+	return t.reach(ctx, "The stack", stack, "stacks/"+t.project.Name+"/"+made.Stack.ID, "CREATE_COMPLETE")
 }
 
 // dashboard opens the page on which users log in. Horizon redirects to it.
