@@ -49,6 +49,13 @@ definition "prometheus" {
     description = "More headless Services with a port \"metrics\", such as that of HAProxy: exposure-NAME-keepalived-metrics."
   }
 
+  input "optional" {
+    type        = list(string)
+    default     = []
+    nullable    = false
+    description = "Headless Services, of all that Prometheus finds in DNS, that may have no pods: no alert KollaTargetsGone about them."
+  }
+
   input "scrape" {
     type        = any
     default     = []
@@ -82,9 +89,24 @@ definition "prometheus" {
     alertmanager = try(service.alertmanager.address, null)
     blackbox     = try(service.blackbox-exporter.address, null)
 
-    found = [for target in setunion(cloud.targets, toset(input.targets)) : {
+    targets      = setunion(cloud.targets, toset(input.targets))
+
+    found = [for target in local.targets : {
       job_name       = trimsuffix(target, "-metrics")
       dns_sd_configs = [{ names = ["_metrics._tcp.${target}.${local.domain}"] }]
+    }]
+
+    # A target without pods is not in DNS, so that nothing about it is 0.
+    gone = [for target in setsubtract(local.targets, input.optional) : {
+      alert  = "KollaTargetsGone"
+      expr   = "absent(up{job=\"${trimsuffix(target, "-metrics")}\"})"
+      for    = "5m"
+      labels = { severity = can(regex("mariadb|rabbitmq|valkey", target)) ? "critical" : "warning" }
+      annotations = {
+        summary     = "No pod of {{ $labels.job }} is there"
+        description = "DNS has had no address of it for five minutes, so that other alerts about it are silent."
+        runbook_url = "${input.runbooks}#kollatargetsgone"
+      }
     }]
 
     itself = {
@@ -130,7 +152,7 @@ definition "prometheus" {
         evaluation_interval = "${input.interval}s"
         external_labels     = { cloud = cloud.name }
       }
-      rule_files     = ["/etc/prometheus/alerts.yaml", "/etc/prometheus/more.yaml"]
+      rule_files     = ["/etc/prometheus/alerts.yaml", "/etc/prometheus/gone.yaml", "/etc/prometheus/more.yaml"]
       alerting       = { alertmanagers = [for a in compact([local.alertmanager]) : { static_configs = [{ targets = [a] }] }] }
       scrape_configs = concat([local.itself], local.found, local.probes, input.scrape)
     })
@@ -140,6 +162,12 @@ definition "prometheus" {
     format  = "raw"
     path    = "/etc/prometheus/alerts.yaml"
     content = replace(file("${path.module}/prometheus/alerts.yaml"), "runbook_url: docs/alerts.md", "runbook_url: ${input.runbooks}")
+  }
+
+  config "gone.yaml" {
+    format  = "raw"
+    path    = "/etc/prometheus/gone.yaml"
+    content = yamlencode({ groups = [{ name = "kolla-targets", rules = local.gone }] })
   }
 
   config "more.yaml" {
@@ -163,7 +191,7 @@ definition "prometheus" {
       "--web.listen-address=:${port.http}",
     ]
     ports        = ["http"]
-    config       = ["prometheus.yml", "alerts.yaml", "more.yaml"]
+    config       = ["prometheus.yml", "alerts.yaml", "gone.yaml", "more.yaml"]
     grace_period = 120
 
     claim "data" {

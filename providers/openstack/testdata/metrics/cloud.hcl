@@ -110,6 +110,7 @@ service "nova-compute" {
 service "prometheus" {
   probes   = { identity = "${service.keystone.public_url}/v3" }
   targets  = ["exposure-public-keepalived-metrics"]
+  optional = ["nova-compute-slow-exporter-metrics"]
   runbooks = "https://handbook.example.org/alerts"
 }
 
