@@ -56,6 +56,13 @@ definition "prometheus" {
     description = "Headless Services, of all that Prometheus finds in DNS, that may have no pods: no alert KollaTargetsGone about them."
   }
 
+  input "slow" {
+    type        = list(string)
+    default     = ["openstack-exporter-server-metrics"]
+    nullable    = false
+    description = "Headless Services whose pods take long to answer: they are asked at most once a minute, and have 45 seconds."
+  }
+
   input "scrape" {
     type        = any
     default     = []
@@ -91,10 +98,13 @@ definition "prometheus" {
 
     targets      = setunion(cloud.targets, toset(input.targets))
 
-    found = [for target in local.targets : {
-      job_name       = trimsuffix(target, "-metrics")
-      dns_sd_configs = [{ names = ["_metrics._tcp.${target}.${local.domain}"] }]
-    }]
+    found = [for target in local.targets : merge(
+      {
+        job_name       = trimsuffix(target, "-metrics")
+        dns_sd_configs = [{ names = ["_metrics._tcp.${target}.${local.domain}"] }]
+      },
+      contains(input.slow, target) ? { scrape_interval = "${max(60, input.interval)}s", scrape_timeout = "45s" } : {},
+    )]
 
     # A target without pods is not in DNS, so that nothing about it is 0.
     gone = [for target in setsubtract(local.targets, input.optional) : {
@@ -225,6 +235,11 @@ definition "prometheus" {
     assert {
       condition     = cloud.metrics
       error_message = "Nothing in the cloud has metrics: write metrics { mode = \"services\" } into the cloud block."
+    }
+
+    assert {
+      condition     = cloud.scraping != "monitors"
+      error_message = "This Prometheus reads no PodMonitors: set mode = \"services\" in the block metrics of the cloud, or leave the service out."
     }
   }
 }
