@@ -39,7 +39,7 @@ definition "reader" {
   workload "w" {
     kind  = "Deployment"
     image = "reader"
-    args  = concat([tostring(cloud.metrics)], sort(tolist(cloud.targets)))
+    args  = concat([tostring(cloud.metrics), cloud.scraping], sort(tolist(cloud.targets)))
   }
 }
 
@@ -79,7 +79,7 @@ func TestMetrics(t *testing.T) {
 	names := []string{"shelf-a-exporter-metrics", "shelf-b-exporter-metrics"}
 
 	config, reader := read("")
-	if diff := cmp.Diff(append([]string{"false"}, names...), reader.Workloads[0].Pod.Args); diff != "" || config.Cloud.Metrics != nil {
+	if diff := cmp.Diff(append([]string{"false", "none"}, names...), reader.Workloads[0].Pod.Args); diff != "" || config.Cloud.Metrics != nil {
 		t.Errorf("without metrics: %v (-want +got):\n%s", config.Cloud.Metrics, diff)
 	}
 	for _, s := range config.Services {
@@ -89,7 +89,7 @@ func TestMetrics(t *testing.T) {
 	}
 
 	config, reader = read("  metrics {\n    mode = \"services\"\n  }\n")
-	if diff := cmp.Diff(append([]string{"true"}, names...), reader.Workloads[0].Pod.Args); diff != "" {
+	if diff := cmp.Diff(append([]string{"true", "services"}, names...), reader.Workloads[0].Pod.Args); diff != "" {
 		t.Errorf("with metrics (-want +got):\n%s", diff)
 	}
 	i := slices.IndexFunc(config.Services, func(s configs.Service) bool { return s.Name == "shelf-a" })
@@ -100,7 +100,10 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("by default these may connect: %+v", a)
 	}
 
-	config, _ = read("  network_policy = false\n\n  metrics {\n    mode = \"monitors\"\n  }\n")
+	config, reader = read("  network_policy = false\n\n  metrics {\n    mode = \"monitors\"\n  }\n")
+	if mode := reader.Workloads[0].Pod.Args[1]; mode != configs.ScrapeMonitors {
+		t.Errorf("the mode is %q", mode)
+	}
 	if a := config.Cloud.Metrics.Allows; len(a) != 0 {
 		t.Errorf("without policies these may connect: %+v", a)
 	}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/internal/dev/golden"
+	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
@@ -61,6 +62,23 @@ func TestMetrics(t *testing.T) {
 	golden.Compare(t, "testdata/metrics/monitors.golden.yaml", dump(t, monitors))
 	if services := slices.DeleteFunc(found, func(o providers.Object) bool { return !strings.HasSuffix(o.Address.Name, "-metrics") }); len(monitors) != len(services) || len(monitors) < 8 {
 		t.Errorf("there are %d PodMonitors, and %d Services", len(monitors), len(services))
+	}
+}
+
+// TestPrometheusReadsNoMonitors checks that the catalogue's Prometheus warns about a mode in which it finds nothing.
+func TestPrometheusReadsNoMonitors(t *testing.T) {
+	source, err := os.ReadFile("testdata/metrics/cloud.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	text := bytes.ReplaceAll(source, []byte(`var.mode == "services"`), []byte("true"))
+	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue(), Vars: []lang.Var{{Assignment: "mode=monitors"}}})
+	if !strings.Contains(diags.Error(), "This Prometheus reads no PodMonitors") {
+		t.Errorf("got %v", diags)
 	}
 }
 

@@ -76,8 +76,8 @@ func cloudRules(t *testing.T) map[string]rulefmt.Rule {
 			}
 		}
 	}
-	if sections := strings.Count(doc, "\n## "); sections != len(out) {
-		t.Errorf("docs/alerts.md has %d sections, and there are %d alerts", sections, len(out))
+	if sections := strings.Count(doc, "\n## "); sections != len(out)+1 { // TestTargetsGone has the other
+		t.Errorf("docs/alerts.md has %d sections, and there are %d alerts", sections, len(out)+1)
 	}
 	return out
 }
@@ -254,9 +254,9 @@ func TestCloudDashboards(t *testing.T) {
 	}
 }
 
-// TestCloudConfig has Prometheus read the configuration that kolla renders for it.
-func TestCloudConfig(t *testing.T) {
-	var text string
+// rendered writes a file that kolla renders for Prometheus, and returns its name.
+func rendered(t *testing.T, name string) string {
+	t.Helper()
 	for _, document := range strings.Split(read(t, goldenFile), "\n---\n") {
 		var o struct {
 			Manifest struct {
@@ -267,31 +267,63 @@ func TestCloudConfig(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
 			t.Fatal(err)
 		}
-		if o.Manifest.Data["prometheus.yml"] != "" {
-			text = o.Manifest.Data["prometheus.yml"]
+		if text := o.Manifest.Data[name]; text != "" {
+			file := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return file
 		}
 	}
-	if text == "" {
-		t.Fatal("there is no prometheus.yml")
+	t.Fatalf("there is no %s", name)
+	return ""
+}
+
+// TestTargetsGone checks the alerts about workloads of which no pod is left in DNS: one for each.
+func TestTargetsGone(t *testing.T) {
+	groups, errs := rulefmt.ParseFile(rendered(t, "gone.yaml"), false, model.UTF8Validation, prom, logger)
+	if len(errs) > 0 {
+		t.Fatal(errs)
 	}
-	file := filepath.Join(t.TempDir(), "prometheus.yml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	if !strings.Contains(read(t, "../../../docs/alerts.md"), "\n## KollaTargetsGone\n") {
+		t.Error("docs/alerts.md does not have KollaTargetsGone")
 	}
-	settings, err := config.LoadFile(file, false, logger)
+	severities := map[string]string{}
+	for _, rule := range groups.Groups[0].Rules {
+		job := strings.TrimSuffix(strings.TrimPrefix(rule.Expr, `absent(up{job="`), `"})`)
+		severities[job] = rule.Labels["severity"]
+		evaluate(t, rule, time.Minute, `up{job="`+job+`",instance="a"} 1 1 stale`, 6*time.Minute, 7*time.Minute, "No pod of "+job+" is there")
+		evaluate(t, rule, time.Minute, `up{job="`+job+`",instance="a"} 0x120`, 2*time.Hour, 0, "")
+	}
+	for job, want := range map[string]string{"mariadb-exporter": "critical", "rabbitmq-server": "critical", "ovn-exporter": "warning", "exposure-public-keepalived": "warning"} {
+		if severities[job] != want {
+			t.Errorf("the severity of %s is %q, want %q", job, severities[job], want)
+		}
+	}
+	if severities["nova-compute-slow-exporter"] != "" {
+		t.Error("there is an alert for an optional target")
+	}
+}
+
+// TestCloudConfig has Prometheus read the configuration that kolla renders for it.
+func TestCloudConfig(t *testing.T) {
+	settings, err := config.LoadFile(rendered(t, "prometheus.yml"), false, logger)
 	if err != nil {
 		t.Fatal(err)
 	}
 	jobs := map[string]bool{}
 	for _, s := range settings.ScrapeConfigs {
 		jobs[s.JobName] = true
+		if slow := time.Duration(s.ScrapeTimeout) == 45*time.Second; slow != (s.JobName == "openstack-exporter-server") {
+			t.Errorf("%s may take %s", s.JobName, s.ScrapeTimeout)
+		}
 	}
 	for _, name := range []string{"prometheus", "mariadb-exporter", "rabbitmq-server", "exposure-public-keepalived", "nova-compute-slow-exporter", "probes"} {
 		if !jobs[name] {
 			t.Errorf("nothing reads metrics of %s: %v", name, slices.Sorted(maps.Keys(jobs)))
 		}
 	}
-	if len(settings.AlertingConfig.AlertmanagerConfigs) != 1 || len(settings.RuleFiles) != 2 {
+	if len(settings.AlertingConfig.AlertmanagerConfigs) != 1 || len(settings.RuleFiles) != 3 {
 		t.Errorf("alerts go to %v, from %v", settings.AlertingConfig.AlertmanagerConfigs, settings.RuleFiles)
 	}
 }

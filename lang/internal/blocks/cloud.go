@@ -52,7 +52,16 @@ func Cloud(e *eval.Env, b *source.Block) (configs.Cloud, cty.Value) {
 		"namespace": eval.Read(e, b, cty.StringVal(c.Namespace), "namespace"),
 		"region":    eval.Read(e, b, cty.StringVal(c.Region), "region"),
 		"metrics":   cty.BoolVal(c.Metrics != nil),
+		"scraping":  scrapingMode(e, b, c.Metrics),
 	})
+}
+
+// scrapingMode returns how a Prometheus finds metrics: "none" without the block metrics.
+func scrapingMode(e *eval.Env, cloud *source.Block, m *configs.Scraping) cty.Value {
+	if m == nil {
+		return cty.StringVal("none")
+	}
+	return eval.Read(e, cloud.One("metrics", ""), cty.StringVal(m.Mode), "mode")
 }
 
 // ownPrometheus are the labels of the pods of a service with this name.

@@ -49,6 +49,20 @@ definition "prometheus" {
     description = "More headless Services with a port \"metrics\", such as that of HAProxy: exposure-NAME-keepalived-metrics."
   }
 
+  input "optional" {
+    type        = list(string)
+    default     = []
+    nullable    = false
+    description = "Headless Services, of all that Prometheus finds in DNS, that may have no pods: no alert KollaTargetsGone about them."
+  }
+
+  input "slow" {
+    type        = list(string)
+    default     = ["openstack-exporter-server-metrics"]
+    nullable    = false
+    description = "Headless Services whose pods take long to answer: they are asked at most once a minute, and have 45 seconds."
+  }
+
   input "scrape" {
     type        = any
     default     = []
@@ -82,9 +96,27 @@ definition "prometheus" {
     alertmanager = try(service.alertmanager.address, null)
     blackbox     = try(service.blackbox-exporter.address, null)
 
-    found = [for target in setunion(cloud.targets, toset(input.targets)) : {
-      job_name       = trimsuffix(target, "-metrics")
-      dns_sd_configs = [{ names = ["_metrics._tcp.${target}.${local.domain}"] }]
+    targets      = setunion(cloud.targets, toset(input.targets))
+
+    found = [for target in local.targets : merge(
+      {
+        job_name       = trimsuffix(target, "-metrics")
+        dns_sd_configs = [{ names = ["_metrics._tcp.${target}.${local.domain}"] }]
+      },
+      contains(input.slow, target) ? { scrape_interval = "${max(60, input.interval)}s", scrape_timeout = "45s" } : {},
+    )]
+
+    # A target without pods is not in DNS, so that nothing about it is 0.
+    gone = [for target in setsubtract(local.targets, input.optional) : {
+      alert  = "KollaTargetsGone"
+      expr   = "absent(up{job=\"${trimsuffix(target, "-metrics")}\"})"
+      for    = "5m"
+      labels = { severity = can(regex("mariadb|rabbitmq|valkey", target)) ? "critical" : "warning" }
+      annotations = {
+        summary     = "No pod of {{ $labels.job }} is there"
+        description = "DNS has had no address of it for five minutes, so that other alerts about it are silent."
+        runbook_url = "${input.runbooks}#kollatargetsgone"
+      }
     }]
 
     itself = {
@@ -130,7 +162,7 @@ definition "prometheus" {
         evaluation_interval = "${input.interval}s"
         external_labels     = { cloud = cloud.name }
       }
-      rule_files     = ["/etc/prometheus/alerts.yaml", "/etc/prometheus/more.yaml"]
+      rule_files     = ["/etc/prometheus/alerts.yaml", "/etc/prometheus/gone.yaml", "/etc/prometheus/more.yaml"]
       alerting       = { alertmanagers = [for a in compact([local.alertmanager]) : { static_configs = [{ targets = [a] }] }] }
       scrape_configs = concat([local.itself], local.found, local.probes, input.scrape)
     })
@@ -140,6 +172,12 @@ definition "prometheus" {
     format  = "raw"
     path    = "/etc/prometheus/alerts.yaml"
     content = replace(file("${path.module}/prometheus/alerts.yaml"), "runbook_url: docs/alerts.md", "runbook_url: ${input.runbooks}")
+  }
+
+  config "gone.yaml" {
+    format  = "raw"
+    path    = "/etc/prometheus/gone.yaml"
+    content = yamlencode({ groups = [{ name = "kolla-targets", rules = local.gone }] })
   }
 
   config "more.yaml" {
@@ -163,7 +201,7 @@ definition "prometheus" {
       "--web.listen-address=:${port.http}",
     ]
     ports        = ["http"]
-    config       = ["prometheus.yml", "alerts.yaml", "more.yaml"]
+    config       = ["prometheus.yml", "alerts.yaml", "gone.yaml", "more.yaml"]
     grace_period = 120
 
     claim "data" {
@@ -197,6 +235,11 @@ definition "prometheus" {
     assert {
       condition     = cloud.metrics
       error_message = "Nothing in the cloud has metrics: write metrics { mode = \"services\" } into the cloud block."
+    }
+
+    assert {
+      condition     = cloud.scraping != "monitors"
+      error_message = "This Prometheus reads no PodMonitors: set mode = \"services\" in the block metrics of the cloud, or leave the service out."
     }
   }
 }

@@ -108,8 +108,10 @@ service "nova-compute" {
 }
 
 service "prometheus" {
+  enabled  = var.mode == "services"
   probes   = { identity = "${service.keystone.public_url}/v3" }
   targets  = ["exposure-public-keepalived-metrics"]
+  optional = ["nova-compute-slow-exporter-metrics"]
   runbooks = "https://handbook.example.org/alerts"
 }
 
@@ -124,4 +126,6 @@ service "blackbox-exporter" {}
 
 service "openstack-exporter" {}
 
-service "grafana" {}
+service "grafana" {
+  enabled = var.mode == "services"
+}
