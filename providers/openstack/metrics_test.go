@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -65,20 +66,24 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestPrometheusReadsNoMonitors checks that the catalogue's Prometheus warns about a mode in which it finds nothing.
-func TestPrometheusReadsNoMonitors(t *testing.T) {
+// TestPrometheusWarnings checks that the catalogue's Prometheus warns about a mode in which it finds nothing,
+// and about an exporter with nothing to ask.
+func TestPrometheusWarnings(t *testing.T) {
 	source, err := os.ReadFile("testdata/metrics/cloud.hcl")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	text := bytes.ReplaceAll(source, []byte(`var.mode == "services"`), []byte("true"))
+	text = regexp.MustCompile(`(?m)^  probes .*\n`).ReplaceAll(text, nil)
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, diags := lang.Load(dir, lang.Options{Catalogue: openstack.Catalogue(), Vars: []lang.Var{{Assignment: "mode=monitors"}}})
-	if !strings.Contains(diags.Error(), "This Prometheus reads no PodMonitors") {
-		t.Errorf("got %v", diags)
+	for _, want := range []string{"This Prometheus reads no PodMonitors", "service.blackbox-exporter has nothing to ask"} {
+		if !slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return strings.Contains(d.Detail, want) }) {
+			t.Errorf("got %v, want %q", diags, want)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func TestMetrics(t *testing.T) {
 const (
 	withoutMetrics = "  release  = \"2025.1\"\n"
 	withMetrics    = withoutMetrics + "\n  metrics {\n    mode = \"services\"\n  }\n"
-	ownPrometheus  = "\nservice \"prometheus\" {\n  role     = role.control\n  interval = 5\n}\n"
+	ownPrometheus  = "\nservice \"prometheus\" {\n  role     = role.control\n  interval = 5\n  optional = [\"memcached-exporter-metrics\"]\n}\n"
 )
 
 // sample is one result of a query.

@@ -241,5 +241,10 @@ definition "prometheus" {
       condition     = cloud.scraping != "monitors"
       error_message = "This Prometheus reads no PodMonitors: set mode = \"services\" in the block metrics of the cloud, or leave the service out."
     }
+
+    assert {
+      condition     = !contains(cloud.services, "blackbox-exporter") || length(input.probes) > 0
+      error_message = "service.blackbox-exporter has nothing to ask: name URLs in probes, or KollaEndpointDown never fires."
+    }
   }
 }
