@@ -44,7 +44,7 @@ definition "openstack-exporter" {
       "--os-client-config=/etc/openstack/clouds.yml",
       "--endpoint-type=internal",
       "--disable-cinder-agent-uuid", # else agents of Cinder have another one at each scrape
-      "--disable-slow-metrics", # limits of each project, one request for each
+      "--disable-slow-metrics",      # limits of each project, one request for each
       "--web.listen-address=:${port.metrics}",
       "default",
     ]

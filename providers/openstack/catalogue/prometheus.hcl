@@ -96,7 +96,7 @@ definition "prometheus" {
     alertmanager = try(service.alertmanager.address, null)
     blackbox     = try(service.blackbox-exporter.address, null)
 
-    targets      = setunion(cloud.targets, toset(input.targets))
+    targets = setunion(cloud.targets, toset(input.targets))
 
     found = [for target in local.targets : merge(
       {
