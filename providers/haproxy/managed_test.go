@@ -55,7 +55,7 @@ func TestManaged(t *testing.T) {
 	t.Run("serves metrics", func(t *testing.T) {
 		url := fmt.Sprintf("http://127.0.0.1:%d/", c.metrics)
 		status, text := get(t, url+"metrics")
-		if want := `haproxy_backend_http_responses_total{proxy="web.ui",code="2xx"} `; status != http.StatusOK || !strings.Contains(text, want) {
+		if want := `haproxy_backend_http_responses_total{proxy="page.ui",code="2xx"} `; status != http.StatusOK || !strings.Contains(text, want) {
 			t.Errorf("got %d, want the metric %s:\n%s", status, want, text)
 		}
 		if status, text := get(t, url); status != http.StatusNotFound {
