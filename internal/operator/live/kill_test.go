@@ -102,7 +102,7 @@ func TestKilled(t *testing.T) {
 	for i := range kills {
 		b.files("files", many(fmt.Sprintf("g%d", i)))
 		process := b.spawn()
-		before := len(b.phases())
+		before := b.get().Status.Plans
 		wait := time.Duration(rand.IntN(1500)) * time.Millisecond
 		if i%2 == 0 {
 			wait /= 5
@@ -110,9 +110,9 @@ func TestKilled(t *testing.T) {
 		clustertest.Eventually(t, "a plan is made, or applied", func() bool {
 			if i%2 == 0 { // in the middle of the apply, unless that is over already
 				phase := b.newest()
-				return phase == v1alpha1.Applying || phase == v1alpha1.Applied && len(b.phases()) > before
+				return phase == v1alpha1.Applying || phase == v1alpha1.Applied && b.get().Status.Plans > before
 			}
-			return len(b.phases()) > before
+			return b.get().Status.Plans > before
 		})
 		time.Sleep(wait)
 		if err := process.Process.Kill(); err != nil {
