@@ -35,7 +35,7 @@ func (u *Upgrade) ChangesRelease() bool {
 	return u.From.Release != u.To.Release || slices.ContainsFunc(u.Services, func(s ServiceUpgrade) bool { return s.From.Release != s.To.Release })
 }
 
-// Backup is the newest backup of which the cluster knows. It is zero if no CronJob makes backups.
+// Backup is the newest backup by a CronJob of the cluster. It is zero if no CronJob makes backups.
 type Backup struct {
 	CronJob string    `json:"cron_job,omitempty"` // made it, or will make the first one: "openstack/backup"
 	At      time.Time `json:"at,omitzero"`        // when it was complete; zero: there is none yet

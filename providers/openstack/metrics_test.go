@@ -282,8 +282,8 @@ ovs_interface_rx_bytes_total{interface="tap\"1",type="system"} 7
 	}
 }
 
-// TestMetricsOfHangingOVSDB checks that members that hang keep nobody from the metrics of the others: all are
-// asked at the same time, and only those that answered are asked for chassis.
+// TestMetricsOfHangingOVSDB checks that a member that hangs does not delay the metrics of the others. The script
+// asks all members at the same time, and asks for chassis only members that have answered.
 func TestMetricsOfHangingOVSDB(t *testing.T) {
 	got := collectOVSDB(t, hangingOVSDB, "OVN_Southbound=tcp:one.x:1,tcp:two.x:1,tcp:three.x:1")
 	const want = `# TYPE ovsdb_up gauge

@@ -82,8 +82,8 @@ func cloudRules(t *testing.T) map[string]rulefmt.Rule {
 	return out
 }
 
-// TestCloudAlerts runs each alert of the catalogue over series of samples, one each minute. Each fires when
-// it should and not earlier, and does not fire for what is near to its reason.
+// TestCloudAlerts runs each alert of the catalogue over series with a sample for each minute. Each alert fires
+// after its time and not earlier. Healthy series fire no alert.
 func TestCloudAlerts(t *testing.T) {
 	all := cloudRules(t)
 	tested, silent := map[string]bool{}, map[string]bool{}
@@ -279,7 +279,7 @@ func rendered(t *testing.T, name string) string {
 	return ""
 }
 
-// TestTargetsGone checks the alerts about workloads of which no pod is left in DNS: one for each.
+// TestTargetsGone checks that each workload has an alert, which fires when DNS has no pod of the workload.
 func TestTargetsGone(t *testing.T) {
 	groups, errs := rulefmt.ParseFile(rendered(t, "gone.yaml"), false, model.UTF8Validation, prom, logger)
 	if len(errs) > 0 {

@@ -153,8 +153,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestFailures breaks the cloud, and checks the failed checks, those that are skipped for this reason, the words, and
-// that nothing is left behind.
+// TestFailures breaks a service of the cloud. It compares the failed and the skipped checks and their texts, and
+// checks that the project is gone.
 func TestFailures(t *testing.T) {
 	says := func(status int, body any) func(*openstacktest.Cloud) func(http.ResponseWriter, *http.Request) {
 		return func(o *openstacktest.Cloud) func(http.ResponseWriter, *http.Request) {

@@ -257,7 +257,7 @@ func (t *trial) attachment(ctx context.Context) error {
 	return t.volumeIs(ctx, t.made.volume, "available")
 }
 
-// secret stores a random text, and compares what comes back.
+// secret stores a random text in Barbican, reads it, and compares both.
 func (t *trial) secret(ctx context.Context) error {
 	text := rand.Text()
 	t.cloud.Hide(text)

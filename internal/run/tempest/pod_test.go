@@ -13,7 +13,7 @@ import (
 	"kolla.openstack.org/kolla/internal/run/tempest"
 )
 
-// tempestProgram lists two tests of which one is required, and notes how it was called.
+// tempestProgram lists a required test and another test, and writes its arguments into a file.
 const tempestProgram = `#!/bin/sh
 case "$*" in
 *--list-tests*)

@@ -105,7 +105,7 @@ func (c *Set) Add(m *graph.Module) {
 	}
 }
 
-// Last makes the service of the block logging the last one that is evaluated: it reads all others.
+// Last puts the service of the block logging at the end of the evaluation, because it reads all other services.
 func (c *Set) Last() {
 	if loggingBlock(c.Root) != nil {
 		c.Graph.Last("service." + loggingName)
