@@ -16,16 +16,20 @@ import (
 )
 
 // TestCheck runs kolla check against a cloud with all services, as a machine outside that also reaches floating IPs:
-// in a cloud that works, killed in the middle, and after breaks by hand.
+// in a cloud that works, killed in the middle, and after breaks by hand. HAProxy runs in the cluster, and the logs
+// of all services go to a store.
 func TestCheck(t *testing.T) {
 	c := newCloud(t, "compute-kit", 3)
 	c.encrypt(t)
 	c.backends = []string{"rbd"}
 	c.write(t, "real.auto.vars.hcl", values(`rbd = { type = "rbd" }`))
+	const nodes = "  nodes = role.control\n}\n"
+	c.edit(t, nodes, "  mode  = \"managed\"\n\n  keepalived {\n    interface = \"eth0\"\n  }\n"+nodes)
+	s := newLogStore(t, c)
 	c.ceph(t)
 	take(t, c, []step{{"apply", appliesAll}})
-	c.haproxy(t)
-	steps := []step{{"resources", resourcesAreMade}, {"works", checkPasses}, {"killed", killedCheckIsCleaned}, {"deep", tempestRunsInside}}
+	c.kolla(t, 0, "exposure", "certificate", "-ca", "-out", caFile)
+	steps := []step{{"resources", resourcesAreMade}, {"request followed", s.followsRequest}, {"works", checkPasses}, {"killed", killedCheckIsCleaned}, {"deep", tempestRunsInside}}
 	for _, b := range faults {
 		steps = append(steps, step{b.name, func(t *testing.T, c *cloud) { b.isFound(t, c) }})
 	}

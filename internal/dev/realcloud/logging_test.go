@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,26 +25,7 @@ const storeAddress = "10.200.0.103"
 // is in the store.
 func TestLogging(t *testing.T) {
 	c := newCloud(t, "real-keystone", 3)
-	s := &logStore{cloud: c}
-	s.start(t)
-	c.edit(t, "registry = \"kolla.test/openstack.kolla\" # the test images of internal/dev/devimages\n", `registry = "kolla.test/openstack.kolla"
-
-  logging {
-    mode      = "node"
-    collector = "rsyslog"
-    image     = "kolla.test/openstack.kolla/rsyslog:2025.1-debian-trixie"
-
-    target "store" {
-      type = "elasticsearch"
-      url  = "http://`+storeAddress+`:9200"
-    }
-
-    target "dead" {
-      type = "elasticsearch"
-      url  = "http://`+storeAddress+`:9"
-    }
-  }
-`)
+	s := newLogStore(t, c)
 	take(t, c, []step{{"apply", func(t *testing.T, c *cloud) { c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m") }}})
 	c.haproxy(t)
 	for _, mode := range []string{"node", "sidecar"} {
@@ -71,6 +53,33 @@ type logStore struct {
 }
 
 const logRecords = "records.jsonl"
+
+// newLogStore starts a store, and declares that the logs of the cloud go to it, in the mode node. Another store
+// never answers.
+func newLogStore(t *testing.T, c *cloud) *logStore {
+	t.Helper()
+	s := &logStore{cloud: c}
+	s.start(t)
+	const release = "  release  = \"2025.1\"\n"
+	c.edit(t, release, release+`
+  logging {
+    mode      = "node"
+    collector = "rsyslog"
+    image     = "kolla.test/openstack.kolla/rsyslog:2025.1-debian-trixie"
+
+    target "store" {
+      type = "elasticsearch"
+      url  = "http://`+storeAddress+`:9200"
+    }
+
+    target "dead" {
+      type = "elasticsearch"
+      url  = "http://`+storeAddress+`:9"
+    }
+  }
+`)
+	return s
+}
 
 func (s *logStore) start(t *testing.T) {
 	t.Helper()
@@ -171,6 +180,40 @@ func (s *logStore) findsRequest(t *testing.T, _ string) {
 		t.Errorf("the record is %+v", at)
 	}
 	wantSaid(t, "log", s.kolla(t, 0, "logs", "keystone").out, id[1])
+}
+
+// followsRequest boots a server, and checks that one query finds the request from HAProxy to the hypervisor.
+func (s *logStore) followsRequest(t *testing.T, c *cloud) {
+	guest := &server{}
+	c.servers(t, guest, "boot", "followed", "real-2", "")
+	var events []struct {
+		RequestID string `json:"Request ID"`
+		Action    string
+	}
+	out := c.value(t, "server", "event", "list", guest.ID, "-f", "json")
+	if err := json.Unmarshal([]byte(out), &events); err != nil || len(events) != 1 || events[0].Action != "create" {
+		t.Fatalf("the events of the server are %s (%v)", out, err)
+	}
+	var passed []string
+	eventually(t, func() error {
+		records, _ := s.with(t, events[0].RequestID)
+		passed = nil
+		for _, r := range records {
+			if r.RequestID == events[0].RequestID {
+				passed = append(passed, r.Service+"/"+r.Workload)
+			}
+		}
+		slices.Sort(passed)
+		passed = slices.Compact(passed)
+		for _, want := range []string{"exposure-public/keepalived", "nova/api", "nova-compute/compute"} {
+			if !slices.Contains(passed, want) {
+				return fmt.Errorf("request %s is in the logs of %s, want %s too", events[0].RequestID, passed, want)
+			}
+		}
+		return nil
+	})
+	measured(t, "a request that boots a server is in the logs of", strings.Join(passed, ", "))
+	c.value(t, "server", "delete", "--wait", guest.ID)
 }
 
 // findsTrace checks that an exception is one record.
