@@ -34,7 +34,7 @@ definition "nova-compute" {
     type        = bool
     default     = false
     nullable    = false
-    description = "Whether servers get volumes of type nfs. nova-compute mounts their shares for libvirtd, and has to be privileged for that."
+    description = "Whether servers get volumes of type nfs. nova-compute mounts their shares for libvirtd, and is privileged for that."
   }
 
   input "images_pool" {
@@ -227,8 +227,9 @@ definition "nova-compute" {
     image        = "nova-compute"
     user         = 0
     command      = ["sh", "-ec", "a=$(cat /run/libvirt/pki/address); OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$a exec nova-compute"]
-    privileged   = input.nfs
-    capabilities = input.nfs ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
+    # From 2026.1 on it makes the network devices of servers, whose settings in /proc/sys are read-only for others.
+    privileged   = input.nfs || cloud.release >= 2026.1
+    capabilities = input.nfs || cloud.release >= 2026.1 ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring", "ssh_config"]
     grace_period = local.nova_grace_period
     env = {
