@@ -18,7 +18,7 @@ import (
 )
 
 // storeAddress is the address of the store of logs, outside of the cluster.
-const storeAddress = "10.200.0.103"
+const storeAddress = "10.200.0.106"
 
 // TestLogging sends the logs of a cloud to a store outside, with rsyslog in both modes. Records are found
 // by the id of a request, a trace is one record, nothing is lost while the store is away, and no password
