@@ -161,13 +161,6 @@ const workaround = `
   }
 `
 
-// router loads uWSGI's HTTP router, which Debian has in a plug-in.
-const router = `
-  config "glance-api-uwsgi.ini" {
-    values = { uwsgi = { plugins = "python3,http" } }
-  }
-`
-
 // declare declares the next release. kolla refuses it without the option, and names the releases between
 // and the data of RabbitMQ.
 func (u *upgrade) declare(t *testing.T, c *cloud) {
@@ -335,7 +328,7 @@ func (u *upgrade) fails(t *testing.T, c *cloud) {
 	t.Log(r.out)
 	wantSaid(t, "apply", r.out, "service.glance/Deployment/glance-api")
 	c.answerAll(t)
-	c.edit(t, "service \"glance\" {\n", "service \"glance\" {\n"+router)
+	c.routes(t)
 }
 
 func (u *upgrade) control(t *testing.T, c *cloud) {
