@@ -440,5 +440,6 @@ func (o *Cloud) list(w http.ResponseWriter, r *http.Request, kind, project strin
 		slices.SortFunc(found, func(a, b Entry) int { return a["size"].(int) - b["size"].(int) })
 	}
 	_, name, _ := strings.Cut(kind, "/")
-	o.Answer(w, http.StatusOK, Entry{strings.ReplaceAll(name, "-", "_"): found})
+	// As Glance, Keystone and Barbican do.
+	o.Answer(w, http.StatusOK, Entry{strings.ReplaceAll(name, "-", "_"): found, "schema": "/v2/schemas/" + name, "links": Entry{"self": r.URL.Path}, "total": len(found)})
 }

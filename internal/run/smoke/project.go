@@ -344,13 +344,10 @@ func (s *session) removeEach(ctx context.Context, k kind, items []item) (refusal
 // items lists the items of a kind that a project has. Neutron and Glance also list those of others. Ports of Neutron's
 // own go with their network.
 func (s *session) items(ctx context.Context, k kind, p project) ([]item, error) {
-	var found map[string][]item
-	if err := s.call(ctx, http.MethodGet, k.service, k.name+strings.ReplaceAll(k.query, "PROJECT", p.ID), nil, &found); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(found[strings.ReplaceAll(k.name, "-", "_")], func(i item) bool {
+	found, err := s.list(ctx, k.service, k.name, strings.ReplaceAll(k.query, "PROJECT", p.ID))
+	return slices.DeleteFunc(found, func(i item) bool {
 		return k.service == network && i.Project != p.ID || k.service == image && i.Owner != p.ID || k.name == ports && strings.HasPrefix(i.DeviceOwner, "network:")
-	}), nil
+	}), err
 }
 
 // unplug takes a router out of its networks.
