@@ -116,14 +116,14 @@ func (c *cloud) leftByChecks(t *testing.T) (out []string) {
 	return out
 }
 
-// things counts what checks make, of all projects.
+// things lists what checks make, of all projects.
 func (c *cloud) things(t *testing.T) string {
 	t.Helper()
 	var out []string
-	for _, list := range []string{"server list --all-projects", "volume list --all-projects", "network list", "router list", "port list", "floating ip list", "security group list", "image list"} {
-		found := strings.Fields(c.value(t, append(strings.Fields(list), "-f", "value", "-c", "ID")...))
+	for _, list := range []string{"server list --all-projects", "volume list --all-projects", "network list", "router list", "port list", "floating ip list", "security group list -c Name -c Project", "image list"} {
+		found := strings.Split(c.value(t, append(strings.Fields(list), "-f", "value", "-c", "ID")...), "\n")
 		slices.Sort(found)
-		out = append(out, list+": "+strings.Join(found, " "))
+		out = append(out, list+": "+strings.Join(found, ", "))
 	}
 	return strings.Join(out, "\n")
 }
@@ -148,7 +148,7 @@ func checkPasses(t *testing.T, c *cloud) {
 		t.Errorf("left behind: %q", left)
 	}
 	if after := c.things(t); after != before {
-		t.Errorf("there was\n%s\nand after the checks there is\n%s", before, after)
+		t.Errorf("there was\n%s\nand after the checks there is\n%s\n%s", before, after, c.value(t, "project", "list"))
 	}
 }
 
