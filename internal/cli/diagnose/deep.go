@@ -46,7 +46,6 @@ func checkDeep(ctx context.Context, w *command.Workspace, cloud *smoke.Cloud) er
 	}
 	base := tempestImage(w)
 	runner := prober(w)
-	runner.Cloud, runner.Namespace = w.Config.Cloud.Name, w.Config.Cloud.Namespace
 	if !w.Flags.IsSet("timeout") {
 		runner.Patience = deepPatience
 	}

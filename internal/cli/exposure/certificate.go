@@ -41,7 +41,7 @@ not know the CA.
 
 The command needs only the right to read this Secret. kolla exposure haproxy -watch does the
 same, and again when the certificate changes.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE` atomically; only overwrites a file that kolla wrote; - prints, the private key too"},
 			&cli.BoolFlag{Name: "ca", Usage: "write the certificate of the CA, which clients trust; prints without -out"},
 			command.NoColorFlag()),
@@ -66,11 +66,7 @@ func runCertificate(w *command.Workspace, name string) error {
 	if err := file.Check(); err != nil {
 		return err
 	}
-	w.Loading.Cluster = w.Cluster // for data blocks
-	if err := w.LoadConfig(); err != nil {
-		return err
-	}
-	exposure, err := chooseExposure(w.Config, "certificate", name)
+	exposure, err := loadExposure(w, "certificate", name)
 	if err != nil {
 		return err
 	}

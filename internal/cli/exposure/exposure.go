@@ -61,7 +61,7 @@ package), and runs until it is interrupted.
 If the exposure has a block tls, HAProxy reads its certificate from the file of -certificate.
 kolla exposure certificate writes this file. -watch writes it too, and again when the
 certificate changes.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			outFlag(),
 			&cli.StringFlag{Name: "certificate", Usage: "`FILE` on the machine with the certificate and its key (default: /etc/haproxy/EXPOSURE.pem)"},
 			&cli.BoolFlag{Name: "watch", Usage: "go on: look at the nodes every 10 seconds; needs -out"},
@@ -107,11 +107,7 @@ func runHAProxy(w *command.Workspace, name string) error {
 	if err := file.Check(); err != nil {
 		return err
 	}
-	w.Loading.Cluster = w.Cluster
-	if err := w.LoadConfig(); err != nil {
-		return err
-	}
-	exposure, err := chooseExposure(w.Config, "haproxy", name)
+	exposure, err := loadExposure(w, "haproxy", name)
 	if err != nil {
 		return err
 	}
@@ -144,8 +140,14 @@ func haproxyNodes(ctx context.Context, w *command.Workspace) ([]haproxy.Node, er
 	return haproxy.Nodes(live)
 }
 
-// chooseExposure finds the exposure with a name, for a subcommand. Without a name there must be only one.
-func chooseExposure(config *configs.Config, subcommand, name string) (configs.Exposure, error) {
+// loadExposure loads the configuration, and finds the exposure with a name, for a subcommand. Without a name there must
+// be only one.
+func loadExposure(w *command.Workspace, subcommand, name string) (configs.Exposure, error) {
+	w.Loading.Cluster = w.Cluster // for data blocks
+	if err := w.LoadConfig(); err != nil {
+		return configs.Exposure{}, err
+	}
+	config := w.Config
 	if x := config.Exposure(name); x != nil {
 		return *x, nil
 	}

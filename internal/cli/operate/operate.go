@@ -45,9 +45,6 @@ Its log on standard error has a JSON object in each line.`,
 			&cli.StringFlag{Name: "health", Usage: "serve /healthz and /readyz at `ADDRESS`, such as :8081"},
 			&cli.IntFlag{Name: "workers", Value: 4, Usage: "work on up to `N` Clouds at once"}),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			log := s.Log
 			if log == nil {
 				log = slog.New(slog.NewJSONHandler(s.Err, nil))
