@@ -85,10 +85,10 @@ func (s Service) Full() string { return s.Namespaced() + ".svc" }
 // URL is how clients reach a port of a service: a URL, or host:port for a TCP port that is
 // not known to speak HTTP. The URL of a UDP port begins with "udp://".
 type URL struct {
-	Port     string // name
-	Endpoint string // type in Keystone's catalogue, "identity"; empty: the port has no endpoint
-	Internal string // "http://keystone.openstack:5000/v3", "mariadb.openstack:3306"
-	Public   string // empty: clients outside of the cluster cannot reach the port
+	Port     string `json:"port"`               // name
+	Endpoint string `json:"endpoint,omitempty"` // type in Keystone's catalogue, "identity"; empty: the port has no endpoint
+	Internal string `json:"internal"`           // "http://keystone.openstack:5000/v3", "mariadb.openstack:3306"
+	Public   string `json:"public,omitempty"`   // empty: clients outside of the cluster cannot reach the port
 }
 
 // Declared returns the blocks of a configuration that declare Services or workloads, with the
