@@ -12,12 +12,7 @@ type Text []Part
 
 // Secret reports whether a part must not be shown or stored.
 func (t Text) Secret() bool {
-	for _, p := range t {
-		if p.Sensitive || p.Secret != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t, func(p Part) bool { return p.Sensitive || p.Secret != nil })
 }
 
 // hidden returns the text with all parts made secret.

@@ -240,7 +240,7 @@ func files(object *providers.Object, _ int) []Line {
 		case len([]rune(body)) > maxOpaque:
 			out = append(out, facts(key+", "+count(len([]rune(body)), "character"))...)
 		default:
-			out = append(out, facts(key+" = "+quoted(body))...)
+			out = append(out, facts(key+" = "+Quoted(body))...)
 		}
 	}
 	for key, value := range sorted(field(object.Manifest.Object, "binaryData")) {

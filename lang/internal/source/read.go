@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -115,12 +116,7 @@ func isVarFile(name string) bool {
 }
 
 func hasTerraform(entries []fs.DirEntry) bool {
-	for _, entry := range entries {
-		if strings.HasSuffix(entry.Name(), ".tf") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return strings.HasSuffix(entry.Name(), ".tf") })
 }
 
 // File reads and parses a file of the configuration.
