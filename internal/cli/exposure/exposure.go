@@ -89,16 +89,21 @@ func written(c *cli.Context, signature string) files.Output {
 	return files.Output{Path: c.String("out"), Option: "-out", Content: "configuration that kolla wrote", Ours: files.Begins(signature)}
 }
 
-// write prints a configuration, or writes it to a file. check is the command that checks the file.
-func write(w *command.Workspace, file files.Output, check string, content []byte) error {
+// writeChecked prints a configuration, or writes it to a file. check is the command that checks the file.
+func writeChecked(w *command.Workspace, file files.Output, check string, content []byte) error {
+	return write(w, file, content, renameio.WithExistingPermissions(), " Before it is loaded:\n\n  %s %s", check, file.Path)
+}
+
+// write prints a text, or writes it to a file. next is the format of a text for people about the written file.
+func write(w *command.Workspace, file files.Output, content []byte, permissions renameio.Option, next string, args ...any) error {
 	if file.Path == "" {
 		_, err := w.Streams.Out.Write(content)
 		return err
 	}
-	if err := file.Write(content, renameio.WithExistingPermissions()); err != nil {
+	if err := file.Write(content, permissions); err != nil {
 		return err
 	}
-	foreign.Fprintf(w.Streams.Out, "Wrote %s. Before it is loaded:\n\n  %s %s\n", file.Path, check, file.Path)
+	foreign.Fprintf(w.Streams.Out, "Wrote %s."+next+"\n", append([]any{file.Path}, args...)...)
 	return nil
 }
 
@@ -128,7 +133,7 @@ func runHAProxy(w *command.Workspace, name string) error {
 	if diags.HasErrors() {
 		return command.ExitCode(command.ExitError)
 	}
-	return write(w, file, "haproxy -c -f", content)
+	return writeChecked(w, file, "haproxy -c -f", content)
 }
 
 // haproxyNodes lists the nodes of the cluster.

@@ -47,7 +47,7 @@ The command needs the cluster only if the configuration has data blocks.`,
 			if err != nil {
 				return err
 			}
-			return write(w, file, "keepalived -t -f", keepalived.Render(w.Config.Cloud.Name, exposure, device))
+			return writeChecked(w, file, "keepalived -t -f", keepalived.Render(w.Config.Cloud.Name, exposure, device))
 		},
 	}
 }
