@@ -15,6 +15,15 @@ func (t Text) Secret() bool {
 	return slices.ContainsFunc(t, func(p Part) bool { return p.Sensitive || p.Secret != nil })
 }
 
+// Literal joins the parts whose values are known, also sensitive ones. It is for comparisons, and is never shown.
+func (t Text) Literal() string {
+	var b strings.Builder
+	for _, part := range t {
+		b.WriteString(part.Literal)
+	}
+	return b.String()
+}
+
 // hidden returns the text with all parts made secret.
 func (t Text) hidden() Text {
 	out := slices.Clone(t)

@@ -22,7 +22,7 @@ const module = "kolla.openstack.org/kolla"
 // allowed lists, for every package, which of kolla's packages it may import.
 var allowed = map[string][]string{
 	"cmd/kolla":                               {"internal/cli"},
-	"lang":                                    {"internal/base/words", "lang/configs", "lang/functions", "lang/imagelock", "lang/internal/blocks", "lang/internal/budget", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/layers", "lang/internal/moves", "lang/internal/services", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema", "lang/syntax"},
+	"lang":                                    {"internal/base/files", "internal/base/words", "lang/configs", "lang/functions", "lang/imagelock", "lang/internal/blocks", "lang/internal/budget", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/layers", "lang/internal/moves", "lang/internal/services", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema", "lang/syntax"},
 	"lang/addrs":                              {},
 	"lang/catalogue":                          {"lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/layers", "lang/internal/source", "lang/internal/values", "lang/schema"},
 	"lang/configs":                            {"internal/base/words", "lang/addrs", "lang/internal/diag", "lang/mark"},
@@ -42,10 +42,10 @@ var allowed = map[string][]string{
 	"lang/internal/moves":                     {"internal/base/words", "lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/layers", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema"},
 	"lang/internal/pods":                      {"internal/base/words", "lang/configs", "lang/internal/blocks", "lang/internal/diag", "lang/internal/eval", "lang/internal/settings", "lang/internal/source", "lang/mark", "lang/schema"},
 	"lang/internal/services":                  {"internal/base/words", "lang/addrs", "lang/catalogue", "lang/configs", "lang/internal/blocks", "lang/internal/check", "lang/internal/diag", "lang/internal/eval", "lang/internal/graph", "lang/internal/layers", "lang/internal/moves", "lang/internal/pods", "lang/internal/settings", "lang/internal/source", "lang/internal/values", "lang/internal/variables", "lang/mark", "lang/schema"},
-	"lang/internal/settings":                  {"internal/base/words", "lang/configs", "lang/functions", "lang/ini", "lang/internal/diag", "lang/internal/eval", "lang/internal/layers", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/syntax"},
+	"lang/internal/settings":                  {"internal/base/files", "internal/base/words", "lang/configs", "lang/functions", "lang/ini", "lang/internal/diag", "lang/internal/eval", "lang/internal/layers", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/syntax"},
 	"lang/internal/source":                    {"internal/base/files", "internal/base/parallel", "internal/base/words", "lang/internal/diag", "lang/schema", "lang/syntax"},
 	"lang/internal/values":                    {"internal/base/words", "lang/configs", "lang/internal/budget", "lang/internal/diag", "lang/mark", "lang/syntax"},
-	"lang/internal/variables":                 {"internal/base/words", "lang/configs", "lang/internal/budget", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax"},
+	"lang/internal/variables":                 {"internal/base/files", "internal/base/words", "lang/configs", "lang/internal/budget", "lang/internal/diag", "lang/internal/eval", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax"},
 	"lang/mark":                               {},
 	"lang/releases":                           {},
 	"lang/schema":                             {"lang/releases", "lang/schema/forms"},
@@ -126,7 +126,7 @@ var allowed = map[string][]string{
 	"internal/present/annotations":            {"internal/base/failure", "internal/base/files", "internal/base/foreign", "internal/base/words", "internal/present/report", "lang/configs", "planner/plans"},
 	"internal/present/charts":                 {"lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/secrets"},
 	"internal/present/charts/live":            {}, // tests only
-	"internal/present/content":                {"planner/plans", "providers", "providers/kinds", "providers/podsecurity"},
+	"internal/present/content":                {"internal/base/words", "planner/plans", "providers", "providers/kinds", "providers/podsecurity"},
 	"internal/present/discovery":              {"internal/base/foreign", "internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/kinds"},
 	"internal/present/drift":                  {"internal/base/files", "internal/base/foreign", "internal/base/words", "internal/present/report", "internal/present/report/effects", "lang/addrs", "planner/plans", "planner/trust", "providers", "providers/kinds", "state"},
 	"internal/present/graph":                  {"lang/configs"},

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -150,8 +151,8 @@ func workloadsIn(objects []providers.Object) []workload {
 		if !slices.Contains([]schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet}, kind) {
 			continue
 		}
-		labels, _, _ := unstructured.NestedStringMap(o.Manifest.Object, "spec", "template", "metadata", "labels")
-		out = append(out, workload{o.Address, o.Manifest.GetNamespace(), labels})
+		pods, _, _ := unstructured.NestedStringMap(o.Manifest.Object, "spec", "template", "metadata", "labels")
+		out = append(out, workload{o.Address, o.Manifest.GetNamespace(), pods})
 	}
 	return out
 }
@@ -165,21 +166,11 @@ func selected(service *unstructured.Unstructured, workloads []workload) []addrs.
 	delete(selector, appsv1.StatefulSetPodNameLabel) // the controller adds it to pods
 	var out []addrs.Object
 	for _, w := range workloads {
-		if w.namespace == service.GetNamespace() && includes(w.labels, selector) {
+		if w.namespace == service.GetNamespace() && labels.SelectorFromSet(selector).Matches(labels.Set(w.labels)) {
 			out = append(out, w.address)
 		}
 	}
 	return out
-}
-
-// includes reports whether labels have all pairs of a selector.
-func includes(labels, selector map[string]string) bool {
-	for key, value := range selector {
-		if has, ok := labels[key]; !ok || has != value {
-			return false
-		}
-	}
-	return true
 }
 
 // portsOf returns the names of the ports of a Service.

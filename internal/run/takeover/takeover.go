@@ -297,7 +297,7 @@ func (c *conversion) addConfig() {
 // result collects the files.
 func (c *conversion) result() Result {
 	files := []File{
-		{Path: "cloud.hcl", Content: c.doc.source(c.header())},
+		{Path: "cloud.hcl", Content: c.doc.source(header)},
 		{Path: ".gitignore", Content: []byte("# Values of secrets. They belong into no repository.\n/" + SecretsDir + "/\n")},
 	}
 	for name, content := range c.Copies {
@@ -311,6 +311,4 @@ func (c *conversion) result() Result {
 	return Result{Files: files, Carried: len(c.rep.carried), Left: len(c.rep.left), Secrets: len(c.secrets), Blockers: c.rep.blockers}
 }
 
-func (c *conversion) header() string {
-	return "# Written by kolla import kolla-ansible. report.md says what is not here, and what to do next."
-}
+const header = "# Written by kolla import kolla-ansible. report.md says what is not here, and what to do next."
