@@ -39,24 +39,23 @@ const kollaUser = 65532
 // Manifests returns all that an operator takes, but for the rights of its Clouds, as a stream of YAML
 // documents for kubectl apply.
 func Manifests(in Installation) ([]byte, error) {
-	var out bytes.Buffer
-	out.Write(v1alpha1.Definitions())
-	for _, object := range in.objects() {
-		text, err := yaml.Marshal(object)
-		if err != nil {
-			return nil, fmt.Errorf("write the manifests: %w", err)
-		}
-		out.WriteString("---\n")
-		out.Write(text)
-	}
-	return out.Bytes(), nil
+	text, err := documents(in.objects())
+	return append(v1alpha1.Definitions(), text...), err
 }
 
 // Namespaces returns namespaces as a stream of YAML documents. Each document begins with its mark.
 func Namespaces(names []string) ([]byte, error) {
-	var out bytes.Buffer
+	var all []runtime.Object
 	for _, name := range names {
-		text, err := yaml.Marshal(&corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name}})
+		all = append(all, &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return documents(all)
+}
+
+func documents(objects []runtime.Object) ([]byte, error) {
+	var out bytes.Buffer
+	for _, object := range objects {
+		text, err := yaml.Marshal(object)
 		if err != nil {
 			return nil, fmt.Errorf("write the manifests: %w", err)
 		}

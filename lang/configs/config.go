@@ -126,6 +126,9 @@ func ParseTag(text string) (release, distro string) {
 	return found[1], found[2]
 }
 
+// ImageTag returns the tag of the images.
+func (c Cloud) ImageTag() string { return cmp.Or(c.Tag, c.Release+"-"+c.Distro) }
+
 // ImageRelease returns the OpenStack release of the images: that of Tag, if it names one.
 func (c Cloud) ImageRelease() string {
 	release, _ := ParseTag(c.Tag)

@@ -55,7 +55,7 @@ the reason. docs/operate.md and docs/doctor.md have the rights that all checks n
 -json prints one document. A new minor version of its format_version only adds keys.
 
 Exit codes: 0 nothing found, 1 error, 2 a finding, or a check that could not be made.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
+		Flags: append(command.CloudFlags(), command.StateFlag(),
 			&cli.StringSliceFlag{Name: "only", Usage: "run only the check with this `NAME`; may be repeated, or have several names separated by commas"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "leave out the check with this `NAME`; may be repeated, or have several names separated by commas"},
 			&cli.BoolFlag{Name: "no-pods", Usage: "start no pods; the checks that need them are not made"},
@@ -63,9 +63,6 @@ Exit codes: 0 nothing found, 1 error, 2 a finding, or a check that could not be 
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			checks, err := doctor.Select(namesIn(c, "only"), namesIn(c, "skip"))
 			if err != nil {
 				return err
@@ -120,9 +117,12 @@ func runDoctor(w *command.Workspace, checks []doctor.Check) error {
 	return nil
 }
 
-// prober returns the way to run pods in the cluster.
+// prober returns the way to run pods in the namespace of the cloud.
 func prober(w *command.Workspace) *probe.Runner {
-	return &probe.Runner{Reader: w.Client, Writer: w.Client.Writer(), Patience: w.Flags.Duration("timeout")}
+	return &probe.Runner{
+		Reader: w.Client, Writer: w.Client.Writer(), Patience: w.Flags.Duration("timeout"),
+		Cloud: w.Config.Cloud.Name, Namespace: w.Config.Cloud.Namespace,
+	}
 }
 
 // factsForDoctor loads the configuration, and makes its objects for the cluster.

@@ -51,10 +51,7 @@ Exit codes: 0 all are ready, 1 error, 2 something is not ready.`,
 			}
 			w := command.NewWorkspace(s, c)
 			look := func(ctx context.Context) (*status.Look, error) { return lookAtStatus(ctx, w, names) }
-			if err := w.Connect(c.Context); err != nil {
-				return err
-			}
-			if err := w.OpenLastStore(c.Context); err != nil {
+			if err := w.OpenLast(c.Context); err != nil {
 				return err
 			}
 			if c.Bool("watch") {

@@ -27,16 +27,13 @@ that a Cloud names. With -serviceaccount, this also prints that account, the nam
 the cloud in the current directory, and exactly the rights that this cloud needs, as kolla
 rbac does. kolla then did not make the cloud's namespace: let the first plan take it over,
 with spec.adopt: [cloud.NAME/Namespace/NAMESPACE] in the Cloud. make image makes the image.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			&cli.StringFlag{Name: "image", Usage: "the `IMAGE` with kolla, as nodes pull it"},
 			&cli.StringFlag{Name: "namespace", Value: operator.Name, Usage: "the namespace `NAME` of the operator and its Clouds"},
 			&cli.IntFlag{Name: "replicas", Value: 2, Usage: "run `N` operators; one of them leads"},
 			&cli.StringFlag{Name: "serviceaccount", Usage: "also print the service account `NAME` of a Cloud, with the rights for the configuration in the current directory"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			if c.String("image") == "" {
 				return failure.New("-image is missing", "make image makes the image of kolla. Push it to a registry of yours, and name it: -image=registry.example.org/kolla:1.0.")
 			}

@@ -378,10 +378,7 @@ func missingAttribute(e *Env, complaint hcl.Range, refs []hcl.Traversal, ctx *hc
 				e.Report.Error(step.SrcRange, "Unknown attribute", "Only the pods of a StatefulSet have %s.", Written(t))
 				return true
 			}
-			var names []string
-			for name := range parent.Type().AttributeTypes() {
-				names = append(names, name)
-			}
+			names := slices.Collect(maps.Keys(parent.Type().AttributeTypes()))
 			name, _ := addrs.NameOf(t)
 			e.Blame(t.RootName(), name).Error(step.SrcRange, "Unknown attribute", "%s", words.WithHint(words.DidYouMean(step.Name, names),
 				fmt.Sprintf("%s has no attribute %q. It has: %s.", Written(t[:i]), step.Name, words.Sorted(names))))
