@@ -75,7 +75,7 @@ func TestPrometheusWarnings(t *testing.T) {
 	}
 	dir := t.TempDir()
 	text := bytes.ReplaceAll(source, []byte(`var.mode == "services"`), []byte("true"))
-	text = regexp.MustCompile(`(?m)^  probes .*\n`).ReplaceAll(text, nil)
+	text = regexp.MustCompile(`(?m)^ +(probes|expose) .*\n`).ReplaceAll(text, nil)
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}

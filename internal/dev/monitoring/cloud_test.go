@@ -12,10 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/config"
+	"github.com/prometheus/prometheus/discovery"
 	_ "github.com/prometheus/prometheus/discovery/dns" // how the catalogue's Prometheus finds targets
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/scrape"
 	"sigs.k8s.io/yaml"
 )
 
@@ -311,9 +315,12 @@ func TestCloudConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := map[string]bool{}
+	jobs, probes := map[string]bool{}, []string{}
 	for _, s := range settings.ScrapeConfigs {
 		jobs[s.JobName] = true
+		if s.JobName == "probes" {
+			probes = probesOf(t, s)
+		}
 		if slow := time.Duration(s.ScrapeTimeout) == 45*time.Second; slow != (s.JobName == "openstack-exporter-server") {
 			t.Errorf("%s may take %s", s.JobName, s.ScrapeTimeout)
 		}
@@ -323,7 +330,32 @@ func TestCloudConfig(t *testing.T) {
 			t.Errorf("nothing reads metrics of %s: %v", name, slices.Sorted(maps.Keys(jobs)))
 		}
 	}
+	want := []string{ // not of placement, by its probe, and of Grafana, which needs Prometheus
+		"http://192.0.2.10:9292/healthcheck?answers glance", "http://192.0.2.10:5000/v3?answers keystone", "http://192.0.2.10:9696/healthcheck?answers neutron",
+		"http://192.0.2.10:8774/?answers nova", "http://192.0.2.10:6080/vnc_lite.html?answers nova-vnc", "https://shop.example.org/?answers shop",
+	}
+	if diff := cmp.Diff(want, probes); diff != "" {
+		t.Errorf("the probes (-want +got):\n%s", diff)
+	}
 	if len(settings.AlertingConfig.AlertmanagerConfigs) != 1 || len(settings.RuleFiles) != 3 {
 		t.Errorf("alerts go to %v, from %v", settings.AlertingConfig.AlertmanagerConfigs, settings.RuleFiles)
 	}
+}
+
+// probesOf returns what service.blackbox-exporter is asked for each target: URL?MODULE PROBE.
+func probesOf(t *testing.T, s *config.ScrapeConfig) (out []string) {
+	t.Helper()
+	for _, group := range s.ServiceDiscoveryConfigs[0].(discovery.StaticConfig) {
+		for _, target := range group.Targets {
+			found, err := scrape.PopulateLabels(labels.NewBuilder(labels.EmptyLabels()), s, target, group.Labels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at := found.Get("__address__"); at != "blackbox-exporter.openstack:9115" {
+				t.Errorf("%s is asked", at)
+			}
+			out = append(out, found.Get("__param_target")+"?"+found.Get("__param_module")+" "+found.Get("probe"))
+		}
+	}
+	return out
 }
