@@ -71,7 +71,7 @@ func cloudRules(t *testing.T) map[string]rulefmt.Rule {
 				if !known[name] {
 					t.Errorf("%s reads %s, which no exporter has", rule.Alert, name)
 				}
-				if !strings.HasPrefix(name, "kolla_") { // these have the name of the cloud
+				if !strings.HasPrefix(name, "kolla_") && !strings.HasPrefix(name, "ceph_") { // these have the name of the cloud, or no namespace
 					limited--
 				}
 			}
@@ -138,6 +138,14 @@ func TestCloudAlerts(t *testing.T) {
 			rabbitmq_disk_space_available_limit_bytes{job="rabbitmq-server"} 1x60`, 14 * time.Minute, 15 * time.Minute, "A volume is nearly full: rabbitmq-server"},
 		{"KollaDiskFills", `kubelet_volume_stats_available_bytes{persistentvolumeclaim="a"} 20x120
 			kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="a"} 100x120`, 2 * time.Hour, 0, ""},
+		{"KollaCephUnhealthy", `ceph_health_status{job="ceph",instance="a"} 0 2x2 stale
+			ceph_health_status{job="ceph",instance="b"} _ _ _ 2x30`, 5 * time.Minute, 6 * time.Minute, "Ceph has an error"},
+		{"KollaCephUnhealthy", `ceph_health_status{job="ceph",instance="a"} 1x120`, 2 * time.Hour, 0, ""},
+		{"KollaCephFills", `ceph_health_detail{job="ceph",instance="a",name="OSD_NEARFULL",severity="HEALTH_WARN"} 0 1x30
+			ceph_health_detail{job="ceph",instance="a",name="OSD_DOWN",severity="HEALTH_WARN"} 1x31`, 5 * time.Minute, 6 * time.Minute, "Ceph fills: OSD_NEARFULL"},
+		{"KollaCephFills", `ceph_health_detail{job="ceph",instance="a",name="POOL_FULL",severity="HEALTH_WARN"} 0 1x30`, 5 * time.Minute, 6 * time.Minute, "Ceph fills: POOL_FULL"},
+		{"KollaCephFills", `ceph_health_detail{job="ceph",instance="a",name="OSD_DOWN",severity="HEALTH_WARN"} 1x120
+			ceph_health_detail{job="ceph",instance="a",name="OSD_NEARFULL",severity="HEALTH_WARN"} 1x3 0x120`, 2 * time.Hour, 0, ""},
 		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: exposure-public"},
 		{"KollaCertificateEnds", `probe_ssl_earliest_cert_expiry{probe="identity"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: identity"},
 		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 8640000x120`, 2 * time.Hour, 0, ""},
@@ -318,6 +326,9 @@ func TestCloudConfig(t *testing.T) {
 	jobs, probes := map[string]bool{}, []string{}
 	for _, s := range settings.ScrapeConfigs {
 		jobs[s.JobName] = true
+		if s.HonorLabels != (s.JobName == "ceph") {
+			t.Errorf("%s keeps its labels: %v", s.JobName, s.HonorLabels)
+		}
 		if s.JobName == "probes" {
 			probes = probesOf(t, s)
 		}
@@ -325,7 +336,7 @@ func TestCloudConfig(t *testing.T) {
 			t.Errorf("%s may take %s", s.JobName, s.ScrapeTimeout)
 		}
 	}
-	for _, name := range []string{"prometheus", "mariadb-exporter", "rabbitmq-server", "exposure-public-keepalived", "nova-compute-slow-exporter", "probes"} {
+	for _, name := range []string{"prometheus", "mariadb-exporter", "rabbitmq-server", "exposure-public-keepalived", "nova-compute-slow-exporter", "probes", "ceph"} {
 		if !jobs[name] {
 			t.Errorf("nothing reads metrics of %s: %v", name, slices.Sorted(maps.Keys(jobs)))
 		}

@@ -63,6 +63,13 @@ definition "prometheus" {
     description = "Headless Services whose pods take long to answer: they are asked at most once a minute, and have 45 seconds."
   }
 
+  input "ceph_managers" {
+    type        = list(string)
+    default     = []
+    nullable    = false
+    description = "Addresses of all managers of Ceph, HOST:PORT, where the module prometheus serves metrics, by default at port 9283."
+  }
+
   input "scrape" {
     type        = any
     default     = []
@@ -125,6 +132,13 @@ definition "prometheus" {
       { for name, url in input.probes : name => url == null ? null : { url = url, module = "answers" } },
     ) : name => probe if probe != null }
 
+    # Only the active manager has metrics. The others answer without any.
+    ceph = length(input.ceph_managers) == 0 ? [] : [{
+      job_name       = "ceph"
+      honor_labels   = true
+      static_configs = [{ targets = input.ceph_managers }]
+    }]
+
     itself = {
       job_name       = "prometheus"
       static_configs = [{ targets = ["127.0.0.1:${port.http}"] }]
@@ -169,7 +183,7 @@ definition "prometheus" {
       }
       rule_files     = ["/etc/prometheus/alerts.yaml", "/etc/prometheus/gone.yaml", "/etc/prometheus/more.yaml"]
       alerting       = { alertmanagers = [for a in compact([local.alertmanager]) : { static_configs = [{ targets = [a] }] }] }
-      scrape_configs = concat([local.itself], local.found, local.probes, input.scrape)
+      scrape_configs = concat([local.itself], local.found, local.probes, local.ceph, input.scrape)
     })
   }
 

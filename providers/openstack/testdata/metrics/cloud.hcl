@@ -112,6 +112,8 @@ service "prometheus" {
   probes   = { shop = "https://shop.example.org/", placement = null }
   optional = ["nova-compute-slow-exporter-metrics"]
   runbooks = "https://handbook.example.org/alerts"
+
+  ceph_managers = ["192.0.2.21:9283", "192.0.2.22:9283"]
 }
 
 service "alertmanager" {
