@@ -73,7 +73,7 @@ func addURLs(c *Set, s *service, urls map[string]cty.Value) {
 func withPath(url cty.Value, path string) cty.Value {
 	known, marks := url.Unmark()
 	if !known.IsKnown() {
-		return url
+		return cty.UnknownVal(cty.String).WithMarks(marks)
 	}
 	return cty.StringVal(known.AsString() + path).WithMarks(marks)
 }
