@@ -268,7 +268,7 @@ service "asleep" {
 func TestObserved(t *testing.T) {
 	for block, want := range map[string][]string{
 		"": nil,
-		"  metrics {\n    mode = \"services\"\n  }\n": {"board-w-metrics", "exposure-public-keepalived-metrics", "inside-exporter-metrics", "store-exporter-metrics"},
+		"  metrics {\n    mode = \"services\"\n  }\n": {"board-w-metrics", "exposure-public-exporter-metrics", "inside-exporter-metrics", "store-exporter-metrics"},
 	} {
 		config, diags := load(t, lang.Options{Catalogue: smallCatalogue()}, "main.hcl", "cloud \"c\" {\n  release = \"2025.2\"\n"+block+"}\n"+observedServices)
 		if len(diags) > 0 {

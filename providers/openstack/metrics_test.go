@@ -87,6 +87,49 @@ func TestPrometheusWarnings(t *testing.T) {
 	}
 }
 
+// TestMetricsAreInPods checks that no pod in the network of its node serves metrics, where no NetworkPolicy
+// protects them, and that HAProxy and the pod that passes its metrics on have the same directory of the node.
+func TestMetricsAreInPods(t *testing.T) {
+	objects := render(t, inRelease(t, "testdata/metrics", "2025.1"), nodesOfMetrics())
+	pods := func(o providers.Object) (spec map[string]any, component string) {
+		spec, _, _ = unstructured.NestedMap(o.Manifest.Object, "spec", "template", "spec")
+		component, _, _ = unstructured.NestedString(o.Manifest.Object, "spec", "template", "metadata", "labels", "app.kubernetes.io/component")
+		return spec, component
+	}
+	found := 0
+	for _, o := range objects {
+		selected, _, _ := unstructured.NestedString(o.Manifest.Object, "spec", "selector", "app.kubernetes.io/component")
+		if o.Address.Kind != "Service" || !strings.HasSuffix(o.Address.Name, "-metrics") {
+			continue
+		}
+		for _, of := range objects {
+			spec, component := pods(of)
+			if component != selected || of.Address.Kind == "Job" {
+				continue
+			}
+			found++
+			if spec["hostNetwork"] == true {
+				t.Errorf("%s serves metrics in the network of its node", of.Address)
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("there are %d workloads with metrics", found)
+	}
+	var dirs []string
+	for _, name := range []string{"DaemonSet/exposure-public-keepalived", "DaemonSet/exposure-public-exporter"} {
+		spec, _ := pods(find(t, objects, name))
+		for _, v := range spec["volumes"].([]any) {
+			if path, ok, _ := unstructured.NestedString(v.(map[string]any), "hostPath", "path"); ok {
+				dirs = append(dirs, path)
+			}
+		}
+	}
+	if want := []string{"/run/kolla/openstack/exposure-public", "/run/kolla/openstack/exposure-public"}; !slices.Equal(dirs, want) {
+		t.Errorf("the directories are %v, want %v", dirs, want)
+	}
+}
+
 // TestRunbooks checks that alerts name the page of the cloud about them.
 func TestRunbooks(t *testing.T) {
 	for _, o := range render(t, inRelease(t, "testdata/metrics", "2025.1"), nodesOfMetrics()) {

@@ -307,7 +307,7 @@ func TestTargetsGone(t *testing.T) {
 		evaluate(t, rule, time.Minute, `up{job="`+job+`",instance="a"} 1 1 stale`, 6*time.Minute, 7*time.Minute, "No pod of "+job+" is there")
 		evaluate(t, rule, time.Minute, `up{job="`+job+`",instance="a"} 0x120`, 2*time.Hour, 0, "")
 	}
-	for job, want := range map[string]string{"mariadb-exporter": "critical", "rabbitmq-server": "critical", "ovn-exporter": "warning", "exposure-public-keepalived": "warning"} {
+	for job, want := range map[string]string{"mariadb-exporter": "critical", "rabbitmq-server": "critical", "ovn-exporter": "warning", "exposure-public-exporter": "warning"} {
 		if severities[job] != want {
 			t.Errorf("the severity of %s is %q, want %q", job, severities[job], want)
 		}
@@ -336,7 +336,7 @@ func TestCloudConfig(t *testing.T) {
 			t.Errorf("%s may take %s", s.JobName, s.ScrapeTimeout)
 		}
 	}
-	for _, name := range []string{"prometheus", "mariadb-exporter", "rabbitmq-server", "exposure-public-keepalived", "nova-compute-slow-exporter", "probes", "ceph"} {
+	for _, name := range []string{"prometheus", "mariadb-exporter", "rabbitmq-server", "exposure-public-exporter", "nova-compute-slow-exporter", "probes", "ceph"} {
 		if !jobs[name] {
 			t.Errorf("nothing reads metrics of %s: %v", name, slices.Sorted(maps.Keys(jobs)))
 		}

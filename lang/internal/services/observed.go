@@ -39,7 +39,7 @@ func targetsOf(c *Set, s *service) (out []string) {
 	}
 	x := c.Config.Exposure(s.out.Exposure)
 	if x != nil && x.Mode == configs.ModeManaged && slices.ContainsFunc(s.out.Ports, isExposed) {
-		out = append(out, configs.MetricsService("exposure-"+x.Name, "keepalived"))
+		out = append(out, configs.MetricsService("exposure-"+x.Name, configs.ExposureMetrics))
 	}
 	return out
 }
