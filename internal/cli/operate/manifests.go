@@ -2,6 +2,7 @@ package operate
 
 import (
 	"github.com/urfave/cli/v2"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/access"
@@ -18,7 +19,7 @@ func manifestsCommand(s command.Streams) *cli.Command {
 		Usage: "Print the objects that install the operator",
 		Description: `
 Prints the CustomResourceDefinitions, the namespace, the operator's service account with its
-rights, and its Deployment:
+rights, its Deployment, and a Service by which a Prometheus finds its metrics:
 
   kolla operator manifests -image=registry.example.org/kolla:1.0 | kubectl apply --server-side -f -
 
@@ -32,6 +33,8 @@ with spec.adopt: [cloud.NAME/Namespace/NAMESPACE] in the Cloud. make image makes
 			&cli.StringFlag{Name: "namespace", Value: operator.Name, Usage: "the namespace `NAME` of the operator and its Clouds"},
 			&cli.IntFlag{Name: "replicas", Value: 2, Usage: "run `N` operators; one of them leads"},
 			&cli.StringFlag{Name: "serviceaccount", Usage: "also print the service account `NAME` of a Cloud, with the rights for the configuration in the current directory"},
+			&cli.BoolFlag{Name: "monitor", Usage: "also print a PodMonitor, for a cluster with the Prometheus Operator"},
+			&cli.StringFlag{Name: "monitor-labels", Usage: "give the PodMonitor these `LABELS`, by which a Prometheus selects it: release=kube-prometheus-stack"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
 			if c.String("image") == "" {
@@ -39,6 +42,11 @@ with spec.adopt: [cloud.NAME/Namespace/NAMESPACE] in the Cloud. make image makes
 			}
 			in := operator.Installation{
 				Namespace: c.String("namespace"), Image: c.String("image"), Replicas: int32(max(0, min(c.Int("replicas"), 100))), Account: c.String("serviceaccount"),
+				Monitor: c.Bool("monitor") || c.IsSet("monitor-labels"),
+			}
+			var err error
+			if in.MonitorLabels, err = labels.ConvertSelectorToLabelsMap(c.String("monitor-labels")); err != nil {
+				return failure.New("-monitor-labels are not labels", "They are pairs with commas between them: -monitor-labels=release=kube-prometheus-stack,team=cloud.")
 			}
 			text, err := operator.Manifests(in)
 			if err != nil {

@@ -35,8 +35,8 @@ type Env struct {
 	Memo      *Memo
 	// Catalogue is the document of the built-in definitions.
 	Catalogue *source.Block
-	// InUse is an object with cloud.services and cloud.targets.
-	InUse *Lazy
+	// InUse is an object with cloud.services, and Observed with cloud.targets and cloud.urls.
+	InUse, Observed *Lazy
 	// Owner is the user's service block under evaluation; nil outside of services.
 	Owner *source.Block
 	// InDefinition: the expressions belong to the definition, not to the owner.
