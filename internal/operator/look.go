@@ -126,7 +126,7 @@ func (r *Reconciler) plan(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud,
 	l.engine = &engine.Engine{
 		Source: sourceOf(in, t.messages), Cluster: t.cluster, Reporter: t.messages, Version: r.Version, Log: r.Log, SharedState: true,
 	}
-	if err := l.open(ctx, t, cloud); err != nil {
+	if err := l.open(ctx, t); err != nil {
 		return nil, t.explained(err, r.Version, v1alpha1.ReasonPlanFailed)
 	}
 	destroy := !cloud.DeletionTimestamp.IsZero()
@@ -196,7 +196,7 @@ func (l *look) again(ctx context.Context, t *tenant) (err error) {
 }
 
 // open finds the state, and checks that it is of this cluster.
-func (l *look) open(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud) error {
+func (l *look) open(ctx context.Context, t *tenant) error {
 	dir := path.Clean(l.input.Path)
 	if !l.input.tree.Has(dir) {
 		return stalled(v1alpha1.ReasonInvalidSource, "the source has no directory %s", dir)

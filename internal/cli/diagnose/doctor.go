@@ -104,12 +104,11 @@ func runDoctor(w *command.Workspace, checks []doctor.Check) error {
 	report := doctor.Examine(facts, checks)
 	report.Mask(func(text string) string { return w.Cluster.Secrets.Text(text) })
 	if w.Flags.Bool("json") {
-		err = report.JSON(w.Streams.Out)
+		if err := report.JSON(w.Streams.Out); err != nil {
+			return err
+		}
 	} else {
-		err = showDoctor(w, report)
-	}
-	if err != nil {
-		return err
+		showDoctor(w, report)
 	}
 	if !report.Clean() {
 		return command.ExitCode(command.ExitChanges)
@@ -203,7 +202,7 @@ func (*silent) Problems([]plans.Problem) {}
 func (*silent) Warn(string, string)      {}
 
 // showDoctor prints a report for people.
-func showDoctor(w *command.Workspace, report doctor.Report) error {
+func showDoctor(w *command.Workspace, report doctor.Report) {
 	out := w.Streams.Out
 	foreign.Fprintf(out, "Cloud %q, in the cluster at %s.\n", report.Cloud, report.Server)
 	for _, result := range report.Results {
@@ -219,7 +218,6 @@ func showDoctor(w *command.Workspace, report doctor.Report) error {
 		}
 	}
 	foreign.Fprintf(out, "\n%s\n", report.Summary())
-	return nil
 }
 
 // tell prints a text below a finding, line by line. Lines that are indented further are commands.

@@ -114,7 +114,7 @@ func (c *conversion) s3() string {
 		{"s3_store_access_key", "glance_backend_s3_access_key"},
 		{"s3_store_secret_key", "glance_backend_s3_secret_key"},
 	} {
-		expr := ""
+		var expr string
 		if strings.HasSuffix(o.option, "_key") {
 			expr = c.topSecret("glance-"+o.option, c.password(o.variable).Text)
 		} else {
