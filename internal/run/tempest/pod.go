@@ -89,6 +89,8 @@ func Pod(base probe.Base, c Cloud, choice Choice) probe.Pod {
 	spec := probe.Spec(base)
 	spec.Volumes = []corev1.Volume{{Name: "work", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	if choice.CA.Name != "" {
+		// Plug-ins ask Keystone themselves when Tempest looks for their tests.
+		container.Env = append(container.Env, corev1.EnvVar{Name: "REQUESTS_CA_BUNDLE", Value: caFile})
 		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: "ca", MountPath: caDir, ReadOnly: true})
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "ca", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 			SecretName: choice.CA.Name, Items: []corev1.KeyToPath{{Key: choice.CA.Key, Path: "ca.pem"}},

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,9 @@ func TestPod(t *testing.T) {
 					secret++
 				}
 				cmd.Env = append(cmd.Env, variable.Name+"="+variable.Value)
+			}
+			if !slices.Contains(cmd.Env, "REQUESTS_CA_BUNDLE=/ca/ca.pem") {
+				t.Errorf("plug-ins do not know the CA: %q", cmd.Env)
 			}
 			out, err := cmd.CombinedOutput()
 			results, readErr := tempest.Read(string(out))
