@@ -36,6 +36,7 @@ func changeFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "rotate", Usage: "make new values for the Secret with this `ADDRESS`, or rotate its keys; may be repeated"},
 		&cli.BoolFlag{Name: "allow-unverified", Usage: "accept objects that could not be compared, and write objects even if admission denies their dry runs"},
 		&cli.StringSliceFlag{Name: "force-release", Usage: "change to OpenStack `RELEASE` even if OpenStack does not support this upgrade; may be repeated"},
+		&cli.StringSliceFlag{Name: "force-data", Usage: "start the new version of the service with this `ADDRESS` even if it does not take over the data; may be repeated"},
 		command.RegistrationsFlag(),
 		&cli.BoolFlag{Name: "refresh-only", Usage: "only update the state from the cluster, and show what others changed"},
 	}

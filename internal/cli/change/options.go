@@ -32,6 +32,7 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 
 		AllowUnverified:  w.Flags.Bool("allow-unverified"),
 		ForceReleases:    w.Flags.StringSlice("force-release"),
+		ForceData:        command.Canonical(w.Flags.StringSlice("force-data")),
 		SkipDrifted:      w.Flags.Bool(skipDriftedFlag),
 		OverridePolicies: w.Flags.StringSlice("override-policy"),
 

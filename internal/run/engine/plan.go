@@ -55,6 +55,8 @@ type Options struct {
 	// ForceReleases names OpenStack releases to which the plan may change although OpenStack
 	// does not support the step.
 	ForceReleases []string
+	// ForceData has the addresses of services whose programs start with data of versions that they do not take over.
+	ForceData []string
 	// SkipRegistrations does not compare what servers have with what jobs register.
 	SkipRegistrations bool
 	// SkipDrifted lets PlanAgain hold actions of objects that others changed.
@@ -80,7 +82,7 @@ func (o Options) resumed(r *plans.Resume) Options {
 	}
 	return Options{
 		Destroy: o.Destroy, Values: o.Values, Written: o.Written, OverridePolicies: o.OverridePolicies,
-		ForceReleases: o.ForceReleases, SkipRegistrations: o.SkipRegistrations, rest: true,
+		ForceReleases: o.ForceReleases, ForceData: o.ForceData, SkipRegistrations: o.SkipRegistrations, rest: true,
 		Selection: r.Selection, DeleteData: r.DeleteData, Adopt: r.Adopt, ForceConflicts: r.ForceConflicts, VerifyAll: r.VerifyAll, AllowUnverified: r.AllowUnverified,
 	}
 }
@@ -281,7 +283,7 @@ func (e *Engine) registrar(o Options) (providers.Registrar, func()) {
 func (e *Engine) findUpgrade(ctx context.Context, config *configs.Config, plan *plans.Plan, o Options) (problems []plans.Problem) {
 	live := e.Cluster.Snapshot().Get
 	plan.Upgrade, problems = upgrade.Find(upgrade.Input{
-		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases, Rest: o.rest,
+		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases, ForcedData: o.ForceData, Rest: o.rest,
 	})
 	if u := plan.Upgrade; u != nil && u.From.Release != "" && u.From.Release < u.To.Release {
 		for _, c := range options.Changes(config, u.From.Release) {
