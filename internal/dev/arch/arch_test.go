@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"lang/imagelock":                          {},
 	"lang/internal/blocks":                    {"internal/base/words", "lang/addrs", "lang/configs", "lang/functions", "lang/internal/budget", "lang/internal/diag", "lang/internal/eval", "lang/internal/layers", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/releases", "lang/schema", "lang/schema/forms", "lang/syntax", "lang/yaml"},
 	"lang/internal/budget":                    {},
-	"lang/internal/check":                     {"internal/base/words", "lang/addrs", "lang/configs", "lang/internal/blocks", "lang/internal/diag", "lang/internal/eval", "lang/internal/layers", "lang/internal/settings", "lang/internal/source", "lang/schema", "lang/schema/forms"},
+	"lang/internal/check":                     {"internal/base/words", "lang/addrs", "lang/configs", "lang/internal/blocks", "lang/internal/diag", "lang/internal/eval", "lang/internal/layers", "lang/internal/settings", "lang/internal/source", "lang/releases", "lang/schema", "lang/schema/forms"},
 	"lang/internal/diag":                      {"internal/base/words"},
 	"lang/internal/eval":                      {"internal/base/words", "lang/addrs", "lang/configs", "lang/functions", "lang/internal/budget", "lang/internal/diag", "lang/internal/layers", "lang/internal/source", "lang/internal/values", "lang/mark", "lang/schema", "lang/syntax"},
 	"lang/internal/graph":                     {"internal/base/dag", "internal/base/words", "lang/addrs", "lang/configs", "lang/internal/diag", "lang/internal/eval", "lang/internal/layers", "lang/internal/source", "lang/internal/values", "lang/schema"},
