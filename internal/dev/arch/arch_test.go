@@ -79,7 +79,7 @@ var allowed = map[string][]string{
 	"providers/openstack/internal/object":     {"lang/addrs", "lang/configs", "providers"},
 	"providers/openstack/internal/patch":      {"internal/base/words", "lang/configs", "providers", "providers/openstack/internal/object", "providers/openstack/internal/security"},
 	"providers/openstack/internal/pods":       {"lang/addrs", "lang/configs", "providers", "providers/openstack/internal/files", "providers/openstack/internal/nodes", "providers/openstack/internal/object", "providers/openstack/internal/secret"},
-	"providers/openstack/internal/runs":       {"lang/addrs", "lang/configs", "providers/openstack/internal/object", "providers/secrets"},
+	"providers/openstack/internal/runs":       {"lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/object", "providers/secrets"},
 	"providers/openstack/internal/secret":     {"lang/addrs", "lang/configs", "lang/escape", "providers", "providers/openstack/internal/object", "providers/openstack/internal/runs", "providers/secrets"},
 	"providers/openstack/internal/security":   {"internal/base/words", "lang/addrs", "lang/configs", "providers", "providers/kinds", "providers/openstack/internal/object", "providers/openstack/internal/runs", "providers/podsecurity"},
 	"providers/openstack/internal/uwsgi":      {"lang/configs"},
