@@ -159,7 +159,7 @@ var allowed = map[string][]string{
 	"internal/run/podlogs":                    {"internal/base/crash"},
 	"internal/run/probe":                      {"internal/base/crash", "internal/base/parallel", "providers", "providers/kinds"},
 	"internal/run/reach":                      {"internal/base/parallel", "internal/present/discovery", "internal/run/probe"},
-	"internal/run/policy":                     {"internal/present/report", "lang/addrs", "lang/configs", "planner/plans"},
+	"internal/run/policy":                     {"internal/present/report", "internal/run/upgrade", "lang/addrs", "lang/configs", "planner/plans"},
 	"internal/run/rights":                     {"internal/base/foreign", "internal/base/words", "lang/configs", "providers", "providers/kinds", "providers/kubernetes", "state"},
 	"internal/run/rollout":                    {"internal/base/crash", "internal/base/failure", "internal/base/words", "planner/plans", "providers", "providers/kubernetes", "state"},
 	"internal/run/smoke":                      {"internal/base/failure", "internal/base/foreign", "internal/base/words", "internal/run/reach", "internal/run/tempest"},
