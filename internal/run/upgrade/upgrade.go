@@ -210,8 +210,8 @@ func (f *finder) judge(s step) {
 
 // processors adds the processor level that a change of the distribution needs.
 func (f *finder) processors(from, to plans.Images) {
-	if from.Distro != "" && processors(to.Distro) > processors(from.Distro) {
-		f.upgrade.Processors = max(f.upgrade.Processors, processors(to.Distro))
+	if from.Distro != "" && releases.Processors(to.Distro) > releases.Processors(from.Distro) {
+		f.upgrade.Processors = max(f.upgrade.Processors, releases.Processors(to.Distro))
 	}
 }
 
