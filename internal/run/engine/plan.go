@@ -285,24 +285,43 @@ func (e *Engine) findUpgrade(ctx context.Context, config *configs.Config, plan *
 	plan.Upgrade, problems = upgrade.Find(upgrade.Input{
 		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases, ForcedData: o.ForceData, Rest: o.rest,
 	})
-	if u := plan.Upgrade; u != nil && u.From.Release != "" && u.From.Release < u.To.Release {
-		for _, c := range options.Changes(config, u.From.Release) {
-			change := plans.OptionChange{
-				Kind: c.Kind.String(), Option: c.Option.String(), Service: c.Service, File: c.File, Since: c.Since,
-				Source: fmt.Sprintf("%s:%d", c.At.Filename, c.At.Start.Line), Detail: c.Detail,
-			}
-			if c.Now.Name != "" {
-				change.Now = c.Now.String()
-			}
-			u.Options = append(u.Options, change)
-		}
-	}
+	addOptions(config, plan.Upgrade)
 	if u := plan.Upgrade; u != nil && u.ChangesRelease() && !u.Backward {
 		u.Backup = upgrade.NewestBackup(&config.Cloud, func(namespace string) ([]*unstructured.Unstructured, error) {
 			return e.Cluster.client.List(ctx, kinds.CronJob.WithVersion("v1"), namespace)
 		})
 	}
 	return problems
+}
+
+// addOptions adds the options of the configuration that an upgrade changes. u may be nil. Of an upgrade that an earlier
+// apply has begun, or of single services, only the services whose images change count.
+func addOptions(config *configs.Config, u *plans.Upgrade) {
+	if u == nil || u.Backward {
+		return
+	}
+	from, read := u.From.Release, *config
+	if from == "" || from == u.To.Release {
+		read.Services, read.Cloud.Release = nil, ""
+		for _, s := range u.Services {
+			i := slices.IndexFunc(config.Services, func(c configs.Service) bool { return c.Block == s.Block })
+			read.Services = append(read.Services, config.Services[i])
+			read.Cloud.Release = max(read.Cloud.Release, s.To.Release)
+			if from == "" || s.From.Release < from {
+				from = s.From.Release
+			}
+		}
+	}
+	for _, c := range options.Changes(&read, from) {
+		change := plans.OptionChange{
+			Kind: c.Kind.String(), Option: c.Option.String(), Service: c.Service, File: c.File, Since: c.Since,
+			Source: fmt.Sprintf("%s:%d", c.At.Filename, c.At.Start.Line), Detail: c.Detail,
+		}
+		if c.Now.Name != "" {
+			change.Now = c.Now.String()
+		}
+		u.Options = append(u.Options, change)
+	}
 }
 
 // locate adds the places in files to problems with targets.
