@@ -17,7 +17,7 @@ func planFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only `ADDRESS`, an object or a block, and its dependencies; may be repeated"},
 		&cli.StringSliceFlag{Name: "target-file", Usage: "read addresses for -target from `FILE`, one per line; # starts a comment; may be repeated"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and everything that depends on it; may be repeated"},
-		&cli.StringFlag{Name: "until", Usage: "leave out what an upgrade changes after `STAGE`: checks, data or control; and all deletions"},
+		&cli.StringFlag{Name: "until", Usage: "leave out what an upgrade changes after `STAGE`: checks, data or control; and deletions, except of old versions and finished jobs"},
 		command.PolicyFlag(),
 		&cli.StringSliceFlag{Name: "override-policy", Usage: "continue even if policy `NAME` denies the plan; may be repeated"},
 		&cli.IntFlag{Name: "max-deletes", Usage: "delete at most `N` objects; old versions and jobs do not count (default half of the objects in the state; all for a destroy)", DefaultText: " "},
