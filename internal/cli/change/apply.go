@@ -83,9 +83,6 @@ the node and the resources that may remain. This needs the right to run commands
 (create pods/exec).`,
 		Flags: append(append(planFlags(), applyFlags()...), dataFlags()...),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			if err := approvable(c, false); err != nil {
 				return err
 			}

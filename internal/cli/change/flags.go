@@ -10,7 +10,7 @@ import (
 
 // planFlags returns the options of commands that make a plan.
 func planFlags() []cli.Flag {
-	return append(append(append(command.VariableFlags(), command.ClusterFlags()...), command.DetailFlags()...),
+	return append(append(command.CloudFlags(), command.DetailFlags()...),
 		command.StateFlag(),
 		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
 		&cli.StringFlag{Name: "verify", Usage: "`full` also compares the objects that are known to be unchanged with the server"},

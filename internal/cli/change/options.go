@@ -104,13 +104,12 @@ func checkAdopt(addresses []string) error {
 // checkModes refuses options that contradict each other.
 func checkModes(w *command.Workspace, destroy bool) error {
 	if w.Flags.Bool("refresh-only") {
-		for _, name := range []string{"replace", "rotate", "adopt", "force-conflicts"} {
-			if w.Flags.IsSet(name) {
-				return failure.New(fmt.Sprintf("-refresh-only and -%s contradict each other", name), "A plan that only refreshes the state changes nothing in the cluster.")
-			}
+		const why = "A plan that only refreshes the state changes nothing in the cluster."
+		if err := command.Contradiction(w.Flags, "refresh-only", why, "replace", "rotate", "adopt", "force-conflicts"); err != nil {
+			return err
 		}
 		if destroy {
-			return failure.New("-refresh-only and -destroy contradict each other", "A plan that only refreshes the state changes nothing in the cluster.")
+			return failure.New("-refresh-only and -destroy contradict each other", why)
 		}
 	}
 	if w.Flags.Bool(keepDataFlag) {

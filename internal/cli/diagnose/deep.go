@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -46,7 +45,6 @@ func checkDeep(ctx context.Context, w *command.Workspace, cloud *smoke.Cloud) er
 	}
 	base := tempestImage(w)
 	runner := prober(w)
-	runner.Cloud, runner.Namespace = w.Config.Cloud.Name, w.Config.Cloud.Namespace
 	if !w.Flags.IsSet("timeout") {
 		runner.Patience = deepPatience
 	}
@@ -101,7 +99,7 @@ func tempestImage(w *command.Workspace) probe.Base {
 	c := &w.Config.Cloud
 	base := probe.Base{Image: w.Flags.String("tempest-image")}
 	if base.Image == "" {
-		base.Image = fmt.Sprintf("%s/%stempest:%s", c.Registry, c.Prefix, cmp.Or(c.Tag, c.Release+"-"+c.Distro))
+		base.Image = fmt.Sprintf("%s/%stempest:%s", c.Registry, c.Prefix, c.ImageTag())
 	}
 	for _, name := range c.PullSecrets {
 		base.PullSecrets = append(base.PullSecrets, corev1.LocalObjectReference{Name: name})

@@ -12,10 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/config"
+	"github.com/prometheus/prometheus/discovery"
 	_ "github.com/prometheus/prometheus/discovery/dns" // how the catalogue's Prometheus finds targets
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/scrape"
 	"sigs.k8s.io/yaml"
 )
 
@@ -67,7 +71,7 @@ func cloudRules(t *testing.T) map[string]rulefmt.Rule {
 				if !known[name] {
 					t.Errorf("%s reads %s, which no exporter has", rule.Alert, name)
 				}
-				if !strings.HasPrefix(name, "kolla_") { // these have the name of the cloud
+				if !strings.HasPrefix(name, "kolla_") && !strings.HasPrefix(name, "ceph_") { // these have the name of the cloud, or no namespace
 					limited--
 				}
 			}
@@ -134,6 +138,14 @@ func TestCloudAlerts(t *testing.T) {
 			rabbitmq_disk_space_available_limit_bytes{job="rabbitmq-server"} 1x60`, 14 * time.Minute, 15 * time.Minute, "A volume is nearly full: rabbitmq-server"},
 		{"KollaDiskFills", `kubelet_volume_stats_available_bytes{persistentvolumeclaim="a"} 20x120
 			kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="a"} 100x120`, 2 * time.Hour, 0, ""},
+		{"KollaCephUnhealthy", `ceph_health_status{job="ceph",instance="a"} 0 2x2 stale
+			ceph_health_status{job="ceph",instance="b"} _ _ _ 2x30`, 5 * time.Minute, 6 * time.Minute, "Ceph has an error"},
+		{"KollaCephUnhealthy", `ceph_health_status{job="ceph",instance="a"} 1x120`, 2 * time.Hour, 0, ""},
+		{"KollaCephFills", `ceph_health_detail{job="ceph",instance="a",name="OSD_NEARFULL",severity="HEALTH_WARN"} 0 1x30
+			ceph_health_detail{job="ceph",instance="a",name="OSD_DOWN",severity="HEALTH_WARN"} 1x31`, 5 * time.Minute, 6 * time.Minute, "Ceph fills: OSD_NEARFULL"},
+		{"KollaCephFills", `ceph_health_detail{job="ceph",instance="a",name="POOL_FULL",severity="HEALTH_WARN"} 0 1x30`, 5 * time.Minute, 6 * time.Minute, "Ceph fills: POOL_FULL"},
+		{"KollaCephFills", `ceph_health_detail{job="ceph",instance="a",name="OSD_DOWN",severity="HEALTH_WARN"} 1x120
+			ceph_health_detail{job="ceph",instance="a",name="OSD_NEARFULL",severity="HEALTH_WARN"} 1x3 0x120`, 2 * time.Hour, 0, ""},
 		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: exposure-public"},
 		{"KollaCertificateEnds", `probe_ssl_earliest_cert_expiry{probe="identity"} 864000x120`, 59 * time.Minute, time.Hour, "A certificate ends in 9d 23h 0m 0s: identity"},
 		{"KollaCertificateEnds", `kolla_certificate_expiration_timestamp_seconds{secret="exposure-public"} 8640000x120`, 2 * time.Hour, 0, ""},
@@ -295,7 +307,7 @@ func TestTargetsGone(t *testing.T) {
 		evaluate(t, rule, time.Minute, `up{job="`+job+`",instance="a"} 1 1 stale`, 6*time.Minute, 7*time.Minute, "No pod of "+job+" is there")
 		evaluate(t, rule, time.Minute, `up{job="`+job+`",instance="a"} 0x120`, 2*time.Hour, 0, "")
 	}
-	for job, want := range map[string]string{"mariadb-exporter": "critical", "rabbitmq-server": "critical", "ovn-exporter": "warning", "exposure-public-keepalived": "warning"} {
+	for job, want := range map[string]string{"mariadb-exporter": "critical", "rabbitmq-server": "critical", "ovn-exporter": "warning", "exposure-public-exporter": "warning"} {
 		if severities[job] != want {
 			t.Errorf("the severity of %s is %q, want %q", job, severities[job], want)
 		}
@@ -311,19 +323,50 @@ func TestCloudConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := map[string]bool{}
+	jobs, probes := map[string]bool{}, []string{}
 	for _, s := range settings.ScrapeConfigs {
 		jobs[s.JobName] = true
+		if s.HonorLabels != (s.JobName == "ceph") {
+			t.Errorf("%s keeps its labels: %v", s.JobName, s.HonorLabels)
+		}
+		if s.JobName == "probes" {
+			probes = probesOf(t, s)
+		}
 		if slow := time.Duration(s.ScrapeTimeout) == 45*time.Second; slow != (s.JobName == "openstack-exporter-server") {
 			t.Errorf("%s may take %s", s.JobName, s.ScrapeTimeout)
 		}
 	}
-	for _, name := range []string{"prometheus", "mariadb-exporter", "rabbitmq-server", "exposure-public-keepalived", "nova-compute-slow-exporter", "probes"} {
+	for _, name := range []string{"prometheus", "mariadb-exporter", "rabbitmq-server", "exposure-public-exporter", "nova-compute-slow-exporter", "probes", "ceph"} {
 		if !jobs[name] {
 			t.Errorf("nothing reads metrics of %s: %v", name, slices.Sorted(maps.Keys(jobs)))
 		}
 	}
+	want := []string{ // not of placement, by its probe, and of Grafana, which needs Prometheus
+		"http://192.0.2.10:9292/healthcheck?answers glance", "http://192.0.2.10:5000/v3?answers keystone", "http://192.0.2.10:9696/healthcheck?answers neutron",
+		"http://192.0.2.10:8774/?answers nova", "http://192.0.2.10:6080/vnc_lite.html?answers nova-vnc", "https://shop.example.org/?answers shop",
+	}
+	if diff := cmp.Diff(want, probes); diff != "" {
+		t.Errorf("the probes (-want +got):\n%s", diff)
+	}
 	if len(settings.AlertingConfig.AlertmanagerConfigs) != 1 || len(settings.RuleFiles) != 3 {
 		t.Errorf("alerts go to %v, from %v", settings.AlertingConfig.AlertmanagerConfigs, settings.RuleFiles)
 	}
+}
+
+// probesOf returns what service.blackbox-exporter is asked for each target: URL?MODULE PROBE.
+func probesOf(t *testing.T, s *config.ScrapeConfig) (out []string) {
+	t.Helper()
+	for _, group := range s.ServiceDiscoveryConfigs[0].(discovery.StaticConfig) {
+		for _, target := range group.Targets {
+			found, err := scrape.PopulateLabels(labels.NewBuilder(labels.EmptyLabels()), s, target, group.Labels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at := found.Get("__address__"); at != "blackbox-exporter.openstack:9115" {
+				t.Errorf("%s is asked", at)
+			}
+			out = append(out, found.Get("__param_target")+"?"+found.Get("__param_module")+" "+found.Get("probe"))
+		}
+	}
+	return out
 }

@@ -240,7 +240,7 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 	case kind == "network/floatingips" && r.Method == http.MethodPut:
 		o.associate(w, rest[0], body)
 	case r.Method == http.MethodPost:
-		o.create(w, kind, body, project, admin)
+		o.create(w, kind, body, project)
 	case r.Method == http.MethodDelete:
 		o.remove(w, r, kind, rest, project, admin)
 	case r.Method == http.MethodPatch:
@@ -297,7 +297,7 @@ func (o *Cloud) associate(w http.ResponseWriter, id string, body Entry) {
 // states are the states of new things.
 var states = map[string]string{"compute/servers": "ACTIVE", "block-storage/volumes": "available", "image/images": "queued"}
 
-func (o *Cloud) create(w http.ResponseWriter, kind string, body Entry, project string, admin bool) {
+func (o *Cloud) create(w http.ResponseWriter, kind string, body Entry, project string) {
 	made := body
 	if inner, ok := body[one(kind)].(map[string]any); ok {
 		made = inner
@@ -348,13 +348,11 @@ func (o *Cloud) defaultGroup(project string) {
 }
 
 func (o *Cloud) attach(w http.ResponseWriter, r *http.Request, body Entry, rest []string) {
-	id, state := "", "in-use"
 	if r.Method == http.MethodDelete {
-		id, state = rest[2], "available"
+		o.find("block-storage/volumes", rest[2])["status"] = "available"
 	} else {
-		id = fmt.Sprint(body["volumeAttachment"].(map[string]any)["volumeId"])
+		o.find("block-storage/volumes", fmt.Sprint(body["volumeAttachment"].(map[string]any)["volumeId"]))["status"] = "in-use"
 	}
-	o.find("block-storage/volumes", id)["status"] = state
 	o.Answer(w, http.StatusOK, Entry{})
 }
 

@@ -116,14 +116,18 @@ func (c *cloud) leftByChecks(t *testing.T) (out []string) {
 	return out
 }
 
-// things counts what checks make, of all projects.
+// things lists what checks make, of all projects. Neutron makes the default groups of projects when it likes.
 func (c *cloud) things(t *testing.T) string {
 	t.Helper()
 	var out []string
-	for _, list := range []string{"server list --all-projects", "volume list --all-projects", "network list", "router list", "port list", "floating ip list", "security group list", "image list"} {
-		found := strings.Fields(c.value(t, append(strings.Fields(list), "-f", "value", "-c", "ID")...))
+	projects := strings.Fields(c.value(t, "project", "list", "-f", "value", "-c", "ID"))
+	for _, list := range []string{"server list --all-projects", "volume list --all-projects", "network list", "router list", "port list", "floating ip list", "security group list -c Name -c Project", "image list"} {
+		found := strings.Split(c.value(t, append(strings.Fields(list), "-f", "value", "-c", "ID")...), "\n")
+		found = slices.DeleteFunc(found, func(line string) bool {
+			return slices.ContainsFunc(projects, func(id string) bool { return strings.HasSuffix(line, " default "+id) })
+		})
 		slices.Sort(found)
-		out = append(out, list+": "+strings.Join(found, " "))
+		out = append(out, list+": "+strings.Join(found, ", "))
 	}
 	return strings.Join(out, "\n")
 }

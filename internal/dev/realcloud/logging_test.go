@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -213,7 +214,13 @@ func (s *logStore) followsRequest(t *testing.T, c *cloud) {
 		return nil
 	})
 	measured(t, "a request that boots a server is in the logs of", strings.Join(passed, ", "))
-	c.value(t, "server", "delete", "--wait", guest.ID)
+	c.value(t, "server", "delete", guest.ID)
+	eventually(t, func() error {
+		if left := c.value(t, "server", "list", "--all-projects", "-f", "value"); left != "" {
+			return errors.New("there still is " + left)
+		}
+		return nil
+	})
 }
 
 // findsTrace checks that an exception is one record.

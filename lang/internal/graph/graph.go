@@ -98,7 +98,7 @@ func New(env eval.Env, root *source.Module, dir string) *Graph {
 		Root: newModule(root, nil), Global: eval.NewScope(nil), env: env, dir: dir,
 		nodes: map[string]*Node{}, members: map[*Module][]*Node{},
 	}
-	g.env.InUse = &eval.Lazy{Evaluate: func() cty.Value { return servicesInUse(g) }}
+	g.env.InUse, g.env.Observed = &eval.Lazy{Evaluate: func() cty.Value { return servicesInUse(g) }}, &eval.Lazy{}
 	findUnique(g)
 	return g
 }

@@ -2,17 +2,13 @@ package graph
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/configs"
-	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
-	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // ArgumentsRoot is the root of nodes that evaluate the arguments of secrets.
@@ -112,7 +108,7 @@ func Undecided(ordered []*Node, open map[string]bool) []string {
 	for again := true; again; {
 		again = false
 		for _, n := range ordered {
-			if open[n.ID] || !slices.ContainsFunc(n.Needs, func(e Edge) bool { return open[e.To] }) {
+			if open[n.ID] || n.ID == observedID || !slices.ContainsFunc(n.Needs, func(e Edge) bool { return open[e.To] }) {
 				continue
 			}
 			open[n.ID] = true
@@ -134,49 +130,4 @@ func Undecided(ordered []*Node, open map[string]bool) []string {
 		}
 	}
 	return out
-}
-
-// servicesInUse returns the names of the definitions that services use (cloud.services), and the names of
-// the headless Services with the metrics of services (cloud.targets). A reader does not need the services.
-func servicesInUse(g *Graph) cty.Value {
-	before := g.running
-	g.running = []*Node{{ID: "cloud.services"}}
-	defer func() { g.running = before }()
-	definitions, targets := map[string]bool{}, map[string]bool{}
-	unknown := cty.NilVal
-	for _, n := range g.order {
-		if n.Root != "service" || n.Definition == "" {
-			continue
-		}
-		reachModule(g, n.Module, n.At)
-		for _, f := range n.Module.Frames {
-			e := f.Env()
-			items, ok := eval.Instances(e, n.Block)
-			if !ok {
-				unknown = eval.UnknownInstances(e, n.Block)
-			}
-			for _, it := range items {
-				definitions[n.Definition] = true
-				for _, workload := range n.Measured {
-					targets[configs.MetricsService(it.Name(g.Env(it.Scope), n.Block), workload)] = true
-				}
-			}
-		}
-	}
-	return cty.ObjectVal(map[string]cty.Value{"services": setOf(definitions, unknown), "targets": setOf(targets, unknown)})
-}
-
-// setOf returns names as a set. It is unknown if the names depend on an unknown value.
-func setOf(names map[string]bool, unknown cty.Value) cty.Value {
-	if unknown != cty.NilVal {
-		return cty.UnknownVal(cty.Set(cty.String)).WithMarks(values.Deferrals(unknown))
-	}
-	if len(names) == 0 {
-		return cty.SetValEmpty(cty.String)
-	}
-	var out []cty.Value
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, cty.StringVal(name))
-	}
-	return cty.SetVal(out)
 }

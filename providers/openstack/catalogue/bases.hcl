@@ -161,6 +161,35 @@ definition "api-with-daemons" {
   }
 }
 
+# A service with an exporter of metrics in pods of its own. The definition says what the exporter runs.
+definition "exported" {
+  abstract    = true
+  description = "Base of services with an exporter of metrics"
+
+  port "metrics" {
+    enabled = cloud.metrics
+  }
+
+  workload "exporter" {
+    enabled = cloud.metrics
+    logs    = "console"
+    ports   = ["metrics"]
+
+    metrics {
+      port = "metrics"
+    }
+
+    resources {
+      requests = { cpu = "10m", memory = "32Mi" }
+      limits   = { memory = "128Mi" }
+    }
+
+    ready {
+      http = "/"
+    }
+  }
+}
+
 # A collector of logs. The block logging of the cloud makes a service of it: with the workload node, or
 # with the workload sidecar, which is none of its own, but a container in the pods of others.
 definition "collector" {

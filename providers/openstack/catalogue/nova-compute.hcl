@@ -2,6 +2,7 @@
 # processes of their node. They go on running while a pod is away, as libvirtd starts them
 # outside of it; nothing controls them then. Only `kolla rollout` replaces pods.
 definition "nova-compute" {
+  from        = "exported"
   description = "Hypervisors with libvirt, one on each node of a role"
   stage       = "nodes"
   project     = "nova"
@@ -71,8 +72,7 @@ definition "nova-compute" {
   }
 
   port "metrics" {
-    enabled = cloud.metrics
-    number  = 9177
+    number = 9177
   }
 
   locals {
@@ -349,31 +349,15 @@ definition "nova-compute" {
 
   # Beside the pods with libvirtd, which nothing replaces in passing.
   workload "exporter" {
-    enabled = cloud.metrics
     kind    = "DaemonSet"
-    logs    = "console"
     image   = "prometheus-libvirt-exporter"
     user    = 0
     command = ["/opt/libvirt-exporter", "--web.listen-address=:${port.metrics}"]
-    ports   = ["metrics"]
     reason  = "It reads what servers use, from the libvirtd of the node, through its socket."
 
     volume "libvirt-run" {
       host      = "/run/libvirt"
       read_only = true
-    }
-
-    metrics {
-      port = "metrics"
-    }
-
-    resources {
-      requests = { cpu = "10m", memory = "32Mi" }
-      limits   = { memory = "128Mi" }
-    }
-
-    ready {
-      http = "/"
     }
   }
 }
