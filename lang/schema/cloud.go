@@ -80,7 +80,7 @@ var cloudType = &BlockType{
 		{Name: "distro", Type: TypeString, Form: forms.Plain, Doc: "Distribution that the images are built on, as in their tags. The default depends on the release: " + defaultDistros() + "."},
 		{Name: "tag", Type: TypeString, Form: forms.Tag, Doc: "Tag of the images; by default RELEASE-DISTRO."},
 		{Name: "images", Type: TypeMap, Form: forms.Plain, Doc: "Full image references that replace images, by the name of the image or a pattern. `*` in a reference stands for the name. An exact name wins over a pattern, a longer pattern over a shorter one, and `images` of a service over both."},
-		{Name: "registry", Type: TypeString, Default: "quay.io/openstack.kolla", Form: forms.Plain, Doc: "Registry and path that the images come from."},
+		{Name: "registry", Type: TypeString, Default: KollaRegistry, Form: forms.Plain, Doc: "Registry and path that the images come from."},
 		{Name: "prefix", Type: TypeString, Default: "", Doc: "Prefix of the name of every image."},
 		{Name: "pull_secrets", Type: TypeList, Form: forms.Subdomain, Doc: "Names of the Secrets in the namespace, of type kubernetes.io/dockerconfigjson, with the credentials of the registry."},
 		{Name: "namespace", Type: TypeString, Default: "openstack", Form: forms.Namespace, Doc: "Namespace of the services. The DNS name of a service is SERVICE.NAMESPACE."},
@@ -92,6 +92,9 @@ var cloudType = &BlockType{
 	},
 	Blocks: []*BlockType{defaultsType, LoggingType, backendType, cloudMetricsType},
 }
+
+// KollaRegistry is the registry in which Kolla publishes its images.
+const KollaRegistry = "quay.io/openstack.kolla"
 
 var backendType = &BlockType{
 	Name: "backend", Label: "backend", Single: true,

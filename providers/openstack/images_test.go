@@ -24,7 +24,9 @@ var newest = releases.Names()[len(releases.Names())-1]
 // inRelease loads a cloud with a release and other variables, NAME=VALUE.
 func inRelease(t *testing.T, dir, release string, others ...string) *configs.Config {
 	t.Helper()
-	vars := []lang.Var{{Assignment: "release=" + release}}
+	distros := releases.Named(release).Distros
+	debian := slices.IndexFunc(distros, func(d string) bool { return strings.HasPrefix(d, "debian-") })
+	vars := []lang.Var{{Assignment: "release=" + release}, {Assignment: "distro=" + distros[debian]}}
 	for _, assignment := range others {
 		vars = append(vars, lang.Var{Assignment: assignment})
 	}

@@ -32,6 +32,7 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 
 		AllowUnverified:  w.Flags.Bool("allow-unverified"),
 		ForceReleases:    w.Flags.StringSlice("force-release"),
+		ForceData:        command.Canonical(w.Flags.StringSlice("force-data")),
 		SkipDrifted:      w.Flags.Bool(skipDriftedFlag),
 		OverridePolicies: w.Flags.StringSlice("override-policy"),
 
@@ -166,7 +167,7 @@ func checkUntil(stage string, destroy bool) error {
 		return failure.New("-until is for upgrades", "A destroy has no stages.")
 	case !slices.Contains(possible, stage):
 		return failure.New(fmt.Sprintf("-until=%s is not known", stage),
-			fmt.Sprintf("The stages of an upgrade are %s. Without -until, an apply carries out all of them.", strings.Join(configs.Stages, ", ")))
+			fmt.Sprintf("-until takes %s. Without it, an apply carries out all stages, also the last one, %s.", strings.Join(possible, ", "), configs.Stages[len(possible)]))
 	}
 	return nil
 }

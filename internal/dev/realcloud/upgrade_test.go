@@ -20,6 +20,9 @@ const first, next = "2025.1", "2026.2"
 // support it; Debian has no releases between them.
 const insisting = "-force-release=" + next
 
+// insistingOnData is the option without which kolla refuses RabbitMQ 4.3 with the data of 4.0.
+const insistingOnData = "-force-data=service.rabbitmq"
+
 // TestUpgrade upgrades examples/compute-kit, stage by stage, while clients outside send requests and a
 // server is pinged. It counts the failures and the seconds of each stage. A check that fails stops the upgrade before
 // the first change. Afterwards everything that users made is there and works.
@@ -168,8 +171,8 @@ func (u *upgrade) declare(t *testing.T, c *cloud) {
 	c.edit(t, "service \"nova\" {\n", "service \"nova\" {\n"+fmt.Sprintf(workaround, "nova.conf"))
 	c.edit(t, "service \"nova-compute\" {\n", "service \"nova-compute\" {\n"+fmt.Sprintf(workaround, "nova-compute.conf"))
 	refused := c.kolla(t, 1, "plan")
-	wantSaid(t, "plan", refused.out, "OpenStack cannot go from 2025.1 to 2026.2 in one step", "RabbitMQ 4.3 does not start with the data of 4.0", insisting)
-	plan := c.kolla(t, 0, "plan", insisting)
+	wantSaid(t, "plan", refused.out, "OpenStack cannot go from 2025.1 to 2026.2 in one step", "RabbitMQ 4.3 does not start with the data of 4.0", insisting, insistingOnData)
+	plan := c.kolla(t, 0, "plan", insisting, insistingOnData)
 	t.Log(plan.out)
 	wantSaid(t, "plan", plan.out, "Upgrade of OpenStack 2025.1 → 2026.2", "First: checks of", "RabbitMQ 4.0 → 4.3")
 }
@@ -285,7 +288,7 @@ func (u *upgrade) data(t *testing.T, c *cloud) {
 	for _, flags := range [][]string{{"all"}, {"--opt-in", "khepri_db"}} {
 		c.rabbitmqctl(t, append([]string{"enable_feature_flag"}, flags...)...)
 	}
-	u.stage(t, c, "data", `/mariadb-server: updated`, "apply", "-auto-approve", insisting, "-until=data", "-timeout=20m")
+	u.stage(t, c, "data", `/mariadb-server: updated`, "apply", "-auto-approve", insisting, insistingOnData, "-until=data", "-timeout=20m")
 	c.rabbitmqctl(t, "enable_feature_flag", "all")
 	c.runs(t, "data", map[string]string{"StatefulSet/mariadb-server": next, "StatefulSet/rabbitmq-server": next, "StatefulSet/memcached-server": next}, first)
 	c.answerAll(t)

@@ -28,7 +28,14 @@ type Result struct {
 	Failed   []Failed
 	Skipped  []Skipped
 	Took     time.Duration
+	// Options are those of the plan, for the command that goes on: "-force-release=2026.2 -until=data".
+	Options string
+	// Upgrade has sentences about an upgrade that is not complete: what is old, what is new, and the way back.
+	Upgrade []string
 }
+
+// longOptions is the length of options that advice no longer repeats.
+const longOptions = 200
 
 // Failed is an action that began and failed.
 type Failed struct {
@@ -58,15 +65,21 @@ func (a Result) Advice() string {
 	if a.Destroy {
 		again = "kolla destroy"
 	}
+	same := ""
+	if len(a.Options) > longOptions {
+		same = " with the same options"
+	} else if a.Options != "" {
+		again += " " + a.Options
+	}
 	switch {
 	case a.Saved && len(a.Failed) > 0:
 		return "Fix what failed and make a new plan: this one is used up."
 	case a.Saved:
 		return "Make a new plan for the rest: this one is used up."
 	case a.Interrupted:
-		return fmt.Sprintf("Run %q again: it goes on from here.", again)
+		return fmt.Sprintf("Run \"%s\" again%s: it goes on from here.", again, same)
 	}
-	return fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
+	return fmt.Sprintf("Fix what failed and run \"%s\" again%s: it goes on from here.", again, same)
 }
 
 // Complete reports whether every action was carried out.
