@@ -198,6 +198,16 @@ func TestFailures(t *testing.T) {
 			"server",
 			"The server is in state ERROR: No valid host was found.", "",
 		},
+		"a refusal of Glance": {
+			"POST /image/", func(o *openstacktest.Cloud) func(http.ResponseWriter, *http.Request) {
+				return func(w http.ResponseWriter, _ *http.Request) {
+					o.Refuse(w, "image", http.StatusForbidden, "Too many images.")
+				}
+			},
+			[]string{"image failed"},
+			"image",
+			"It says: Too many images.", "POST /image/v2/images: HTTP 403, request req-1",
+		},
 		"another image": {
 			"GET /image/v2/images/id-3/file", says(http.StatusOK, openstacktest.Entry{}), []string{"image failed"}, "image", "The downloaded image differs from the upload (3 of 1048576 bytes).", "",
 		},
@@ -208,10 +218,10 @@ func TestFailures(t *testing.T) {
 			"POST /orchestration/", says(http.StatusUnauthorized, nil),
 			[]string{"stack failed"},
 			"stack",
-			"The service does not accept a token of Keystone.", "POST /orchestration/stacks: HTTP 401, request req-1",
+			"The service does not accept a token of Keystone.", "POST /orchestration/v1/id-1/stacks: HTTP 401, request req-1",
 		},
 		"a stack that fails": {
-			"GET /orchestration/stacks/", says(http.StatusOK, openstacktest.Entry{"stack": openstacktest.Entry{"stack_status": "CREATE_FAILED", "stack_status_reason": "no engine"}}),
+			"GET /orchestration/v1/id-1/stacks/", says(http.StatusOK, openstacktest.Entry{"stack": openstacktest.Entry{"stack_status": "CREATE_FAILED", "stack_status_reason": "no engine"}}),
 			[]string{"stack failed"},
 			"stack", "The stack is in state CREATE_FAILED: no engine.", "",
 		},
@@ -244,6 +254,28 @@ func TestFailures(t *testing.T) {
 			}
 			if left := o.Owned(); len(left) > 0 && len(report.Left) == 0 {
 				t.Errorf("left behind: %q", left)
+			}
+		})
+	}
+}
+
+// TestMessages checks which message of an answer a result has.
+func TestMessages(t *testing.T) {
+	for name, test := range map[string]struct {
+		body openstacktest.Entry
+		want string
+	}{
+		"tags and lines":   {openstacktest.Entry{"message": "<h1>Not permitted:</h1>  size < 5.<br /><br />\n\n\n", "title": "Forbidden"}, "Not permitted: size < 5."},
+		"several":          {openstacktest.Entry{"zone": openstacktest.Entry{"message": "last"}, "area": openstacktest.Entry{"message": "first"}}, "first."},
+		"in a list":        {openstacktest.Entry{"errors": []openstacktest.Entry{{"status": 403}, {"detail": "No room.", "title": "Forbidden"}}}, "No room."},
+		"an empty message": {openstacktest.Entry{"message": " <br />", "description": "Something"}, "Something."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			o.Breaks["POST /image/"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusForbidden, test.body) }
+			want := "The service does not permit it: a rule, or a quota. It says: " + test.want
+			if got := resultOf(t, run(t, cloudOf(o), "image"), "image").Problem; got != want {
+				t.Errorf("%q, want %q", got, want)
 			}
 		})
 	}
@@ -584,7 +616,7 @@ func TestAbandoned(t *testing.T) {
 		o.Lists["identity/projects"] = append(o.Lists["identity/projects"], openstacktest.Entry{"id": "p-" + name, "name": name, "description": text})
 		o.Lists["identity/users"] = append(o.Lists["identity/users"], openstacktest.Entry{"id": "u-" + name, "name": name})
 		for _, kind := range []string{"compute/servers", "block-storage/volumes", "network/networks", "network/security-groups", "image/images"} {
-			e := openstacktest.Entry{"id": kind[:3] + name, "name": name, "project_id": "p-" + name}
+			e := openstacktest.Entry{"id": kind[:3] + name, "name": name, "project_id": "p-" + name, "status": "available"}
 			if kind == "image/images" {
 				e = openstacktest.Entry{"id": "image" + name, "name": name, "owner": "p-" + name}
 			}
