@@ -161,6 +161,15 @@ func TestCloudAlerts(t *testing.T) {
 		{"KollaCheckFailed", `kolla_check_ok{cloud="prod",check="image"} 1 0x20
 			kolla_check_ok{cloud="prod",check="token"} 1x21`, time.Minute, 2 * time.Minute, "Users of cloud prod cannot use it: image fails"},
 		{"KollaCheckFailed", `kolla_check_ok{cloud="prod",check="image"} 1x120`, 2 * time.Hour, 0, ""},
+		{"KollaCheckSkipped", `kolla_check_skipped{cloud="prod",check="server"} 0 1x20
+			kolla_check_ok{cloud="prod",check="token"} 1x21
+			kolla_check_ok{cloud="other",check="token"} 0x21`, time.Minute, 2 * time.Minute, "kolla check of cloud prod does not try server"},
+		// The failure has an alert.
+		{"KollaCheckSkipped", `kolla_check_skipped{cloud="prod",check="server"} 1x120
+			kolla_check_skipped{cloud="prod",check="token"} 0x120
+			kolla_check_ok{cloud="prod",check="token"} 0x120`, 2 * time.Hour, 0, ""},
+		{"KollaCheckLeftBehind", `kolla_check_left_behind{cloud="prod"} 2x130`, 119 * time.Minute, 2 * time.Hour, "2 projects of kolla check of cloud prod cannot be removed"},
+		{"KollaCheckLeftBehind", `kolla_check_left_behind{cloud="prod"} 1x90 0x30`, 2 * time.Hour, 0, ""},
 		{"KollaCheckOld", `kolla_check_timestamp_seconds{cloud="prod"} -7000x20`, 8 * time.Minute, 9 * time.Minute, "kolla check of cloud prod wrote its last results 2h 5m 40s ago"},
 		{"KollaCheckOld", `kolla_check_timestamp_seconds{cloud="prod"} 0x120`, 2 * time.Hour, 0, ""},
 		{"KollaMetricsMissing", `up{job="ovn-exporter",instance="a"} 1 0x20`, 10 * time.Minute, 11 * time.Minute, "ovn-exporter serves no metrics"},

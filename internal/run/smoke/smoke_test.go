@@ -298,13 +298,14 @@ func TestFloatingIP(t *testing.T) {
 	}
 }
 
-// TestSilentConsole checks that a console without output may be the fault of the image.
+// TestSilentConsole checks that a console without output may be the fault of the image. The server gets no volume, which
+// its guest might keep, unless the check of the console is left out.
 func TestSilentConsole(t *testing.T) {
 	o := openstacktest.Of(t, adminPassword)
 	o.Breaks["POST /compute/servers/"] = func(w http.ResponseWriter, _ *http.Request) {
 		o.Answer(w, http.StatusOK, openstacktest.Entry{"output": "\n"})
 	}
-	checks, err := smoke.Select([]string{"console"}, nil)
+	checks, err := smoke.Select([]string{"attachment"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,6 +322,42 @@ func TestSilentConsole(t *testing.T) {
 	}
 	if result := resultOf(t, report, "console"); result.Outcome != smoke.Failed || !strings.Contains(result.Problem, ": timed out after 100ms (-timeout). ") || !strings.Contains(result.Problem, "name another one with -image") {
 		t.Errorf("%+v", result)
+	}
+	if result := resultOf(t, report, "attachment"); result.Outcome != smoke.Skipped || result.Problem != "It needs the check console." {
+		t.Errorf("%+v", result)
+	}
+	if checks, err = smoke.Select([]string{"attachment"}, []string{"console"}); err != nil {
+		t.Fatal(err)
+	}
+	if report, err = smoke.Run(t.Context(), c, checks, func(smoke.Result) {}); err != nil || resultOf(t, report, "attachment").Outcome != smoke.OK {
+		t.Errorf("without the check of the console: %v, %q", err, outcomes(report))
+	}
+}
+
+// TestStuckVolumes lets volumes of the run get stuck in states in which Cinder removes none. They are removed, and that
+// of another project is as it was.
+func TestStuckVolumes(t *testing.T) {
+	for _, state := range []string{"reserved", "attaching", "in-use", "detaching", "error_deleting"} {
+		t.Run(state, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			other := openstacktest.Entry{"id": "v-other", "project_id": "p-other", "os-vol-tenant-attr:tenant_id": "p-other", "status": state}
+			o.Lists["block-storage/volumes"] = []openstacktest.Entry{other}
+			o.Breaks["POST /compute/servers/"] = func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, "/os-volume_attachments") {
+					o.Serve(w, r)
+					return
+				}
+				o.Lists["block-storage/volumes"][1]["status"] = state
+				o.Refuse(w, "compute", http.StatusInternalServerError, "a timeout")
+			}
+			report := run(t, cloudOf(o), "attachment")
+			if got := outcomes(report); !slices.Equal(got, []string{"attachment failed"}) || len(report.Left) > 0 {
+				t.Errorf("%q, left %q", got, report.Left)
+			}
+			if left := o.Owned(); !slices.Equal(left, []string{"block-storage/volumes of p-other"}) || other["status"] != state || len(o.Trespass) > 0 {
+				t.Errorf("left behind %q, the other volume is %v, touched of others: %q", left, other, o.Trespass)
+			}
+		})
 	}
 }
 
@@ -350,6 +387,13 @@ func TestEndpoints(t *testing.T) {
 	} {
 		if got := resultOf(t, report, name).Problem; got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	delete(c.Services, "block-storage")
+	report = run(t, c)
+	for name, want := range map[string]bool{"image": false, "secret": true, "stack": true, "volume": true, "attachment": true, "server": false} {
+		if got := resultOf(t, report, name).Unasked; got != want {
+			t.Errorf("%s: the configuration does not ask for it: %t, want %t", name, got, want)
 		}
 	}
 	if next := resultOf(t, report, "image").Next; next != "kolla discover -keystone" {
@@ -623,6 +667,13 @@ func TestAbandoned(t *testing.T) {
 			o.Lists[kind] = append(o.Lists[kind], e)
 		}
 	}
+	o.Page = 2
+	o.Breaks["GET /v3/projects"] = func(w http.ResponseWriter, r *http.Request) {
+		if query := r.URL.Query(); query.Get("name__startswith") != smoke.Prefix {
+			t.Errorf("asked for projects with %v", query)
+		}
+		o.Serve(w, r)
+	}
 	has := func(name string) bool {
 		return slices.ContainsFunc(o.Owned(), func(text string) bool { return strings.HasSuffix(text, name) })
 	}
@@ -650,7 +701,8 @@ func TestSelect(t *testing.T) {
 		only, skip []string
 		want       string // names, or a part of the error
 	}{
-		{[]string{"attachment"}, nil, "token network server volume attachment"},
+		{[]string{"attachment"}, nil, "token network server console volume attachment"},
+		{[]string{"attachment"}, []string{"console"}, "token network server volume attachment"},
 		{nil, []string{"floating-ip", "stack"}, "token image network server console volume attachment secret dashboard"},
 		{[]string{"console"}, []string{"network"}, "token server console"},
 		{[]string{"dashboard"}, nil, "dashboard"},
@@ -668,16 +720,20 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestMetrics checks the metrics of a check that is ok, of one that failed, and of one that was skipped.
+// TestMetrics checks the metrics of a check that is ok, of one that failed, of one that was skipped, and of one whose
+// service the cloud does not have.
 func TestMetrics(t *testing.T) {
 	checks := smoke.Checks()
 	report := &smoke.Report{Cloud: "prod", Began: time.Unix(1e9, 0), Left: []string{"Project x"}, Results: []smoke.Result{
 		{Check: checks[0], Outcome: smoke.OK, Took: 1500 * time.Millisecond}, {Check: checks[1], Outcome: smoke.Failed, Took: time.Second}, {Check: checks[2], Outcome: smoke.Skipped},
+		{Check: checks[3], Outcome: smoke.Skipped, Unasked: true},
 	}}
 	text, err := report.Metrics()
 	want := []string{
 		`kolla_check_left_behind{cloud="prod"} 1`, `kolla_check_ok{check="image",cloud="prod"} 0`, `kolla_check_ok{check="token",cloud="prod"} 1`,
-		`kolla_check_seconds{check="image",cloud="prod"} 1`, `kolla_check_seconds{check="token",cloud="prod"} 1.5`, `kolla_check_timestamp_seconds{cloud="prod"} 1e+09`,
+		`kolla_check_seconds{check="image",cloud="prod"} 1`, `kolla_check_seconds{check="token",cloud="prod"} 1.5`,
+		`kolla_check_skipped{check="image",cloud="prod"} 0`, `kolla_check_skipped{check="network",cloud="prod"} 1`, `kolla_check_skipped{check="token",cloud="prod"} 0`,
+		`kolla_check_timestamp_seconds{cloud="prod"} 1e+09`,
 	}
 	var got []string
 	for line := range strings.Lines(string(text)) {
