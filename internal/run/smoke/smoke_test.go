@@ -447,13 +447,18 @@ func TestDescribe(t *testing.T) {
 		{"binary": "cinder-volume", "host": "b@rbd"},
 		{"binary": "cinder-backup", "host": "a", "state": "up"},
 	}})
+	answers("/block-storage/scheduler-stats/get_pools", openstacktest.Entry{"pools": []openstacktest.Entry{
+		{"name": "b@nas#nas", "capabilities": openstacktest.Entry{"storage_protocol": "nfs", "vendor_name": "Acme"}},
+		{"name": "a@rbd#rbd", "capabilities": openstacktest.Entry{"storage_protocol": []string{"ceph"}, "vendor_name": "Open Source"}},
+		{"name": "0@odd#odd", "capabilities": openstacktest.Entry{}},
+	}})
 	c := cloudOf(o)
 	delete(c.Services, "orchestration")
 	got, err := smoke.Describe(t.Context(), c)
 	want := tempest.Cloud{
 		AuthURL: c.Keystone, Region: "RegionOne", Services: []string{"block-storage", "compute", "identity", "image", "key-manager", "network"},
 		Image: "i-small", OtherImage: "i-small", Flavor: "f-fits", LargerFlavor: "f-large", ExternalNetwork: "n-external",
-		Hypervisors: 2, Extensions: []string{"router"}, Backends: []string{"nas", "rbd"}, Backups: true,
+		Hypervisors: 2, Extensions: []string{"router"}, Backends: []string{"nas", "rbd"}, Backups: true, StorageProtocol: "ceph", Vendor: "Open Source",
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
