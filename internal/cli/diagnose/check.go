@@ -51,10 +51,12 @@ last of these, it needs the state. docs/check.md has an example, and a job for c
 
 -deep runs OpenStack's own tests, Tempest, in a pod of the cloud's namespace, from Kolla's
 image tempest. Its configuration follows from the declared services and their APIs, and
-contains no password. It leaves out tests that are known to fail, and lists them with the
-reasons. docs/check.md has more.
+contains no password. It leaves out tests that are known to fail, those of services that
+are not declared, and those of -without, and lists them with the reasons. docs/check.md has
+more.
 
-Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left behind.`,
+Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left behind, or
+with -deep a test failed, a required test was skipped, or no test passed.`,
 		Flags: append(command.CloudFlags(), command.StateFlag(),
 			&cli.StringSliceFlag{Name: "only", Usage: "run only the check with this `NAME`, and those that it needs; may be repeated, or have several names separated by commas"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "leave out the check with this `NAME`; may be repeated, or have several names separated by commas"},
@@ -66,6 +68,7 @@ Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left 
 			&cli.StringFlag{Name: "metrics", Usage: "also write metrics to `FILE`, for the textfile collector of node_exporter"},
 			&cli.BoolFlag{Name: "deep", Usage: "run OpenStack's own tests (Tempest) instead, in a pod of the cluster: hours"},
 			&cli.StringFlag{Name: "tests", Usage: "with -deep, run the tests whose names match `REGEX`, instead of those that the interop guideline requires"},
+			&cli.StringFlag{Name: "without", Usage: "with -deep, leave out the tests whose names match `REGEX`"},
 			&cli.StringFlag{Name: "tempest-image", Usage: "with -deep, the `IMAGE` with Tempest, instead of Kolla's in the registry of the cloud"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			command.NoColorFlag()),

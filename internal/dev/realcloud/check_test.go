@@ -203,7 +203,7 @@ func killedCheckIsCleaned(t *testing.T, c *cloud) {
 // tempestRunsInside runs a few tests of Tempest in a pod.
 func tempestRunsInside(t *testing.T, c *cloud) {
 	r := finish(t, c.checkCommand(t, "-deep", "-tests=tempest.api.identity.v3.test_tokens|tempest.api.image.v2.test_versions"))
-	if r.code != 0 || !strings.Contains(r.out, "| identity |") || !strings.Contains(r.out, "| images |") {
+	if r.code != 0 || !strings.Contains(r.out, "\n| identity |") || !strings.Contains(r.out, "\n| images |") {
 		t.Errorf("exit code %d\n%s", r.code, r.out)
 	}
 	if left := c.probes(t); left != "" {
