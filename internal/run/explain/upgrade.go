@@ -39,6 +39,9 @@ func leftUpgrade(all *engine.ApplyResult) []string {
 	if len(u.Services) > 0 && (from == "" || from == to) {
 		from, to = u.Services[0].From.Release, u.Services[0].To.Release
 	}
+	if from == "" {
+		return nil // nobody knows what runs
+	}
 	resumed := u.From.Release == u.To.Release
 	if !r.touched && !resumed {
 		return []string{fmt.Sprintf("Only checks have run: all services still run %s. To go back, declare %s again.", from, from)}
@@ -58,7 +61,7 @@ func leftUpgrade(all *engine.ApplyResult) []string {
 		back = fmt.Sprintf("To go back, restore the backups: %s may have converted its data.", strings.Join(r.converted, ", "))
 	}
 	if resumed {
-		back += " An earlier apply has begun this upgrade, and may have changed more."
+		back += " An earlier apply may have changed more."
 	}
 	return append(out, back)
 }
