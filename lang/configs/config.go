@@ -138,6 +138,18 @@ func (c Cloud) ImageRelease() string {
 	return cmp.Or(release, c.Release)
 }
 
+// TaggedRelease returns the OpenStack release that the tag of an image names; empty: none. The image is a name, or a
+// full reference.
+func (c Cloud) TaggedRelease(image string) string {
+	tag := c.Tag
+	if strings.Contains(image, "/") {
+		tagged, _, _ := strings.Cut(image, "@")
+		tag = tagged[strings.LastIndexAny(tagged, "/:")+1:]
+	}
+	release, _ := ParseTag(tag)
+	return release
+}
+
 // ImageDistro returns the distribution of the images: that of Tag, if it names one.
 func (c Cloud) ImageDistro() string {
 	_, distro := ParseTag(c.Tag)

@@ -46,6 +46,17 @@ definition "database-service" {
     config  = ["${definition.name}-db.conf"]
   }
 
+  # Jobs that check an upgrade start from this one, and add the config files that the pods read.
+  job "check" {
+    enabled          = false
+    when             = "check"
+    image            = "${definition.name}-api"
+    user             = local.uid
+    command          = concat(local.check, ["${definition.name}-status"])
+    config           = ["policy.yaml"]
+    fatal_exit_codes = [2]
+  }
+
   # APIs start from this one. They say which port is asked whether they live.
   workload "uwsgi" {
     enabled      = false

@@ -173,7 +173,7 @@ definition "mariadb" {
   workload "server" {
     data_version {
       program = "MariaDB"
-      version = cloud.release >= 2025.2 ? "11.4" : "10.11"
+      version = image.release >= 2025.2 ? "11.4" : "10.11"
       from    = ["10.11"]
     }
 
