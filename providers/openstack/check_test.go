@@ -116,7 +116,7 @@ func TestChecksReadTheFilesOfPods(t *testing.T) {
 	got, env := map[string]string{}, map[string][]configs.Env{}
 	for _, s := range config.Services {
 		for _, job := range s.Jobs {
-			if job.When == "check" {
+			if job.When == "check" && s.Definition != "rabbitmq" { // which asks its API
 				got[s.Name], env[s.Name] = strings.Join(job.Pod.Configs, " "), job.Pod.Env
 			}
 		}

@@ -268,6 +268,9 @@ func TestImagesJobs(t *testing.T) {
 			continue
 		}
 		for _, job := range s.Jobs {
+			if job.When == "check" { // TestChecksReadTheFilesOfPods
+				continue
+			}
 			seen++
 			want := []string{s.Definition + "-db.conf"}
 			if job.Name == "rewrap" { // reads the keys, too
@@ -288,7 +291,7 @@ func TestImagesJobs(t *testing.T) {
 			}
 		}
 	}
-	if seen != 10 {
+	if seen != 8 {
 		t.Errorf("%d jobs", seen)
 	}
 }
