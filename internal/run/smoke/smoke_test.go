@@ -259,8 +259,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestMessages checks which message of an answer a result has.
-func TestMessages(t *testing.T) {
+// TestMessagesOfServices checks which message of an answer a result has.
+func TestMessagesOfServices(t *testing.T) {
 	for name, test := range map[string]struct {
 		body openstacktest.Entry
 		want string
