@@ -214,7 +214,7 @@ func (t *trial) result(ctx context.Context, c Check, before []Result) Result {
 	}
 	if name := c.missing(before); name != "" {
 		result.Problem = fmt.Sprintf("It needs the check %s.", name)
-		result.Unasked = slices.ContainsFunc(before, func(r Result) bool { return r.Check.Name == name && r.Unasked })
+		result.Unasked = slices.ContainsFunc(before, func(r Result) bool { return slices.Contains(c.needs, r.Check.Name) && r.Unasked })
 		return result
 	}
 	t.stayAlive(ctx)

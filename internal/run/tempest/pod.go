@@ -62,6 +62,7 @@ function end() { for (i = n > 15 ? n - 14 : 1; i <= n; i++) print substr(line[i]
 /^ - (Passed|Skipped|Failed): / { end(); print; inside = 0; next }
 /^Captured traceback:/ { end(); inside = failed && ++traces <= 100; failed = 0; if (inside) print; next }
 inside && /^(    |~)/ { line[++n] = $0; next }
+inside && /^$/ { next }
 { inside = 0 }
 `
 

@@ -42,7 +42,9 @@ func TestShorten(t *testing.T) {
 echo "{0} tempest.api.x.T.test_a [0.1s] ... ok"
 for test in test_b test_c; do
   printf '{1} tempest.api.x.T.%s [0.1s] ... FAILED\n\nCaptured traceback:\n~~~~~~~~~~~~~~~~~~~\n' $test
-  seq -f '    %g' 100
+  seq -f '    %g' 90
+  echo
+  seq -f '    %g' 91 100
   printf '    %s\n\nCaptured pythonlogging:\n~~~~~~~~~~~~~~~~~~~~~~~\n    noise\n' $test
   head -c 500000 /dev/zero | tr '\0' x
   echo

@@ -51,7 +51,7 @@ func Read(output string) ([]Result, error) {
 				last.Trace = append(last.Trace, text)
 				continue
 			}
-			traced = strings.HasPrefix(line, "~")
+			traced = line == "" || strings.HasPrefix(line, "~")
 		}
 		if line == "Captured traceback:" && len(results) > 0 {
 			last := results[len(results)-1]

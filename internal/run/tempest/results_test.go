@@ -18,6 +18,7 @@ const printed = `{0} setUpClass (tempest.api.object_storage.test_a.ATest) ... SK
 Captured traceback:
 ~~~~~~~~~~~~~~~~~~~
     Traceback (most recent call last):
+
       File "/usr/lib/python3/dist-packages/tempest/api/compute/test_b.py", line 5, in test_two
     tempest.lib.exceptions.TimeoutException: Request timed out
 
