@@ -124,7 +124,8 @@ func TestBuffersFit(t *testing.T) {
 				if config := data["kolla-logs.conf"]; config != "" && strings.Contains(o.Address.String(), "keystone") {
 					sum = 0
 					for _, m := range sizes.FindAllStringSubmatch(config, -1) {
-						sum += resource.MustParse(m[1] + map[string]string{"m": "Mi", "g": "Gi"}[m[2]]).Value()
+						size := resource.MustParse(m[1] + map[string]string{"m": "Mi", "g": "Gi"}[m[2]])
+						sum += size.Value()
 					}
 				}
 			}
