@@ -248,16 +248,46 @@ func (s *logStore) losesNothing(t *testing.T, mode string) {
 	measured(t, "logging, mode "+mode+": copies that the store replaced", copies)
 }
 
-// hasNoSecret writes the password of the administrator, and looks for it, and for that of a refused login.
+// hasNoSecret writes the password of the administrator, and looks for it, for that of a refused login, and for the values
+// of all Secrets of the cloud.
 func (s *logStore) hasNoSecret(t *testing.T, mode string) {
 	password := s.password(t)
 	s.logs(t, "1", `%d in `+mode+`: {"password": "`+password+`"} mysql+pymysql://keystone:`+password+`@mariadb/keystone`)
 	s.await(t, "0 in "+mode, 1)
-	for _, secret := range []string{password, "wrong-hunter2"} {
-		if found, _ := s.with(t, secret); len(found) > 0 {
-			t.Errorf("a password is in %d records of the store, first of service %s", len(found), found[0].Service)
+	values := s.secretValues(t)
+	values["the refused login"], values["the administrator"] = "wrong-hunter2", password
+	for name, value := range values {
+		if found, _ := s.with(t, value); len(found) > 0 {
+			t.Errorf("the value of %s is in %d records of the store, first of service %s", name, len(found), found[0].Service)
 		}
 	}
+}
+
+// secretValues returns the values of all Secrets of the cloud that may be passwords, by Secret and key: one word of 16
+// characters or more. Names of users and databases are shorter, and files have spaces or several lines.
+func (s *logStore) secretValues(t *testing.T) map[string]string {
+	t.Helper()
+	var secrets struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Data     map[string][]byte
+		}
+	}
+	if err := json.Unmarshal([]byte(s.kubectl(t, "get", "secrets", "-o", "json")), &secrets); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, secret := range secrets.Items {
+		for key, value := range secret.Data {
+			if text := string(value); len(text) >= 16 && !strings.ContainsAny(text, " \t\r\n") {
+				out[secret.Metadata.Name+"/"+key] = text
+			}
+		}
+	}
+	if len(out) < 5 {
+		t.Errorf("there are only %d values that may be passwords", len(out))
+	}
+	return out
 }
 
 // memory prints what the collectors take.

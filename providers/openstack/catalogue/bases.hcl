@@ -226,8 +226,15 @@ definition "collector" {
   }
 
   locals {
-    buffer      = input.buffer != null ? input.buffer : cloud.logging == "node" ? "1Gi" : "256Mi"
-    targets     = [for name, t in input.targets : merge(t, { name = name, index = t.index != null ? t.index : cloud.name })]
+    buffer = input.buffer != null ? input.buffer : cloud.logging == "node" ? "1Gi" : "256Mi"
+    # In MiB, as collectors read it, for which all units are powers of two.
+    units       = { "" = 1 / 1048576, K = 1 / 1024, M = 1, G = 1024, T = 1048576 }
+    buffer_size = tonumber(regex("^[0-9.]+", local.buffer)) * lookup(local.units, upper(join("", regexall("[kKMGT]", local.buffer))), 1)
+    targets = [for name, t in input.targets : merge(t, {
+      name     = name
+      variable = upper(replace(name, "-", "_"))
+      index    = t.index != null ? t.index : cloud.name
+    })]
     authorities = join("\n", [for t in local.targets : t.ca if t.ca != ""])
     start       = ["sh", "-ec", file("${path.module}/collector/start.sh"), "sh"]
     # What templates of configurations get.
@@ -240,6 +247,11 @@ definition "collector" {
       ca        = local.authorities == "" ? "" : "/etc/kolla/logs-ca.pem"
       targets   = local.targets
     }
+    # Programs read the logins of stores from here, so that no configuration has to quote them.
+    logins = merge({}, [for t in local.targets : {
+      "KOLLA_USER_${t.variable}"     = t.username
+      "KOLLA_PASSWORD_${t.variable}" = t.password
+    } if t.username != ""]...)
     # Names of workloads and jobs by the names of their pods, without the last parts.
     table = [for w in cloud.logs : { index = "${w.kind}/${w.service}-${w.workload}", value = "${w.service} ${w.workload}" }]
   }
@@ -260,7 +272,7 @@ definition "collector" {
     command     = local.command
     config      = ["kolla-logs.conf", "logs-ca.pem"]
     tolerations = [{ operator = "Exists" }]
-    env         = { KOLLA_NODE = node.name }
+    env         = merge(local.logins, { KOLLA_NODE = node.name })
 
     volume "pods" {
       host      = "/var/log/pods"
@@ -287,10 +299,11 @@ definition "collector" {
     image   = input.image
     command = local.command
     config  = ["kolla-logs.conf", "logs-ca.pem"]
-    env     = { KOLLA_NODE = node.name, KOLLA_POD = pod.name }
+    env     = merge(local.logins, { KOLLA_NODE = node.name, KOLLA_POD = pod.name })
 
     volume "buffer" {
-      shared = local.buffer
+      # Each target has a buffer and, for records that it refused, a smaller one.
+      shared = "${ceil(local.buffer_size * length(local.targets)) + 32 * length(local.targets) + 32}Mi"
       path   = "/var/spool/kolla"
     }
 
