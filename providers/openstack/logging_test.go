@@ -108,7 +108,11 @@ func TestBuffersFit(t *testing.T) {
 				text += "    target \"" + name + "\" {\n      url = \"http://a.example.org\"\n    }\n"
 			}
 			text += "  }\n}\nservice \"mariadb\" {}\nservice \"memcached\" {}\nservice \"keystone\" {}\n"
-			objects := render(t, written(t, text), openstack.Offline())
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			objects := render(t, load(t, dir), openstack.Offline())
 			spec, _, ok := podOf(t, find(t, objects, "Deployment/keystone-api"))
 			if !ok {
 				t.Fatal("there is no pod")

@@ -228,7 +228,13 @@ definition "collector" {
   locals {
     buffer = input.buffer != null ? input.buffer : cloud.logging == "node" ? "1Gi" : "256Mi"
     # In MiB, as collectors read it, for which all units are powers of two.
-    units       = { "" = 1 / 1048576, K = 1 / 1024, M = 1, G = 1024, T = 1048576 }
+    units = {
+      "" = 1 / 1048576
+      K  = 1 / 1024
+      M  = 1
+      G  = 1024
+      T  = 1048576
+    }
     buffer_size = tonumber(regex("^[0-9.]+", local.buffer)) * lookup(local.units, upper(join("", regexall("[kKMGT]", local.buffer))), 1)
     targets = [for name, t in input.targets : merge(t, {
       name     = name

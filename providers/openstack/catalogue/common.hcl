@@ -113,21 +113,68 @@ locals {
   # Between quotes, between the quotes of JSON in a text of JSON, and without quotes: what opens the secret, a character
   # that may begin it, and a further one, with the number of groups of both.
   log_secret_forms = [
-    { open = "[bu]?\"", first = "[^\"*\\\\]|\\\\.", next = "[^\"\\\\]|\\\\.", groups = 0 },
-    { open = "[bu]?'", first = "[^'*\\\\]|\\\\.", next = "[^'\\\\]|\\\\.", groups = 0 },
-    { open = "\\\\+[\"']", first = "[^\"'*\\\\]|\\\\\\\\(\\\\.)?", next = "[^\"'\\\\]|\\\\\\\\(\\\\.)?", groups = 3 },
-    { open = "", first = "[^[:space:]\"'*,;&(){}\\\\\\[]", next = "[^[:space:]\"',;&(){}]", groups = 0 },
+    {
+      open   = "[bu]?\""
+      first  = "[^\"*\\\\]|\\\\."
+      next   = "[^\"\\\\]|\\\\."
+      groups = 0
+    },
+    {
+      open   = "[bu]?'"
+      first  = "[^'*\\\\]|\\\\."
+      next   = "[^'\\\\]|\\\\."
+      groups = 0
+    },
+    {
+      open   = "\\\\+[\"']"
+      first  = "[^\"'*\\\\]|\\\\\\\\(\\\\.)?"
+      next   = "[^\"'\\\\]|\\\\\\\\(\\\\.)?"
+      groups = 3
+    },
+    {
+      open   = ""
+      first  = "[^[:space:]\"'*,;&(){}\\\\\\[]"
+      next   = "[^[:space:]\"',;&(){}]"
+      groups = 0
+    },
   ]
   # In a URL, which may name several servers; in a header; a key in PEM.
   log_secret_others = [
-    { before = "(://|,)[^[:space:]/@:,\"']*:", first = "[^[:space:]/@*\"']", next = "[^[:space:]/@\"']", after = "@", groups = 1 },
-    { before = "authorization[\"']?: *[\"']?(Basic|Bearer|Negotiate) +", first = "[^[:space:]\"'*]", next = "[^[:space:]\"']", after = "", groups = 1 },
-    { before = "-----BEGIN [A-Z ]*PRIVATE KEY-----", first = "[^*-]|-[^-]", next = "[^-]|-[^-]", after = "", groups = 0 },
+    {
+      before = "(://|,)[^[:space:]/@:,\"']*:"
+      first  = "[^[:space:]/@*\"']"
+      next   = "[^[:space:]/@\"']"
+      after  = "@"
+      groups = 1
+    },
+    {
+      before = "authorization[\"']?: *[\"']?(Basic|Bearer|Negotiate) +"
+      first  = "[^[:space:]\"'*]"
+      next   = "[^[:space:]\"']"
+      after  = ""
+      groups = 1
+    },
+    {
+      before = "-----BEGIN [A-Z ]*PRIVATE KEY-----"
+      first  = "[^*-]|-[^-]"
+      next   = "[^-]|-[^-]"
+      after  = ""
+      groups = 0
+    },
   ]
   log_secrets = concat(
-    [{ before = "", secret = "gAAAAA[A-Za-z0-9_=-]{20,}", after = "", groups = 0 }],
+    [{
+      before = ""
+      secret = "gAAAAA[A-Za-z0-9_=-]{20,}"
+      after  = ""
+      groups = 0
+    }],
     [for s in concat(
-      [for f in local.log_secret_forms : merge(f, { before = "(${local.log_secret_place})${f.open}", after = "", groups = f.groups + 9 })],
+      [for f in local.log_secret_forms : merge(f, {
+        before = "(${local.log_secret_place})${f.open}"
+        after  = ""
+        groups = f.groups + 9
+      })],
       local.log_secret_others) : {
       before = s.before
       secret = "([*]{0,2}(${s.first})|[*]{3}(${s.next}))(${s.next})*"
