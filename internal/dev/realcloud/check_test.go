@@ -247,8 +247,10 @@ var faults = []fault{
 				c.kubectl(t, "patch", set, "--type=merge", "-p", `{"spec": {"template": {"spec": {"nodeSelector": {"kubernetes.io/hostname": "nowhere"}}}}}`)
 			}
 			eventually(t, func() error {
-				if agents := c.value(t, "network", "agent", "list", "--agent-type", "ovn-controller", "-f", "json"); strings.Contains(agents, `"Alive": true`) {
-					return errors.New("agents are alive: " + agents)
+				for agent := range strings.Lines(c.value(t, "network", "agent", "list", "-f", "value", "-c", "Agent Type", "-c", "Alive")) {
+					if strings.HasPrefix(agent, "OVN Controller") && strings.Contains(agent, "True") {
+						return errors.New("an agent is alive: " + agent)
+					}
 				}
 				return nil
 			})
