@@ -1,14 +1,21 @@
 package diagnose
 
 import (
+	"context"
 	"fmt"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/present/status"
 	"kolla.openstack.org/kolla/lang/addrs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
+	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/state"
 )
 
@@ -69,4 +76,43 @@ func choose(st *state.State, names []string) ([]chosen, error) {
 		return nil, failure.New("The state has no workloads", "Nothing was applied yet, or the cloud was destroyed. kolla apply makes it.")
 	}
 	return out, nil
+}
+
+// owner is a workload with its pods.
+type owner struct {
+	chosen
+	pods []*corev1.Pod
+}
+
+// podsOf lists the pods of workloads. It leaves out Jobs that are complete, unless they are named. In the
+// namespaces of the workloads it also lists objects of another kind.
+func podsOf(ctx context.Context, snapshot *providers.Snapshot, inspector *kubernetes.Inspector, objects []chosen, other schema.GroupVersionKind) ([]owner, error) {
+	var workloads []chosen
+	var scopes []providers.Scope
+	for _, o := range objects {
+		if status.IsWorkload(o.Object) {
+			workloads = append(workloads, o)
+			scopes = append(scopes, providers.Scope{GVK: o.kind(), Namespace: o.Namespace}, providers.Scope{GVK: other, Namespace: o.Namespace})
+		}
+	}
+	if err := snapshot.Load(ctx, scopes...); err != nil {
+		return nil, err
+	}
+	var out []owner
+	for _, o := range workloads {
+		live := snapshot.Get(providers.Ref{GVK: o.kind(), Namespace: o.Namespace, Name: o.Name})
+		if live == nil || live.GetKind() == kinds.Job.Kind && kubernetes.Ready(live) && !o.itself {
+			continue
+		}
+		pods, err := inspector.PodsOf(ctx, live)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, owner{o, pods})
+	}
+	return out, nil
+}
+
+func (c chosen) kind() schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(c.APIVersion, c.Kind)
 }

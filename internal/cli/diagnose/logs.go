@@ -8,17 +8,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/present/status"
 	"kolla.openstack.org/kolla/internal/run/podlogs"
-	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
-	"kolla.openstack.org/kolla/providers/kubernetes"
 )
 
 // Logs is `kolla logs`.
@@ -147,9 +143,13 @@ func findContainers(ctx context.Context, w *command.Workspace, names []string) (
 	}
 	w.Cluster.Forget()
 	snapshot := w.Cluster.Snapshot()
-	pods, err := podsOf(ctx, snapshot, w.Client.Inspect(snapshot), objects)
+	workloads, err := podsOf(ctx, snapshot, w.Client.Inspect(snapshot), objects, kinds.Secret.WithVersion("v1"))
 	if err != nil {
 		return nil, err
+	}
+	var pods []*corev1.Pod
+	for _, o := range workloads {
+		pods = append(pods, o.pods...)
 	}
 	return containersOf(w, pods)
 }
@@ -177,36 +177,4 @@ func containersOf(w *command.Workspace, pods []*corev1.Pod) ([]podlogs.Container
 		return nil, failure.New("No container was restarted", "There are no logs from before a restart. Leave -previous out.")
 	}
 	return nil, failure.New("There is no log", "No container has run yet; `kolla status` shows why. The log of a Job that is complete is printed if the Job itself is named, such as manifest.once/Job/once.")
-}
-
-// podsOf lists the pods of workloads. It leaves out Jobs that are complete, unless they are named.
-func podsOf(ctx context.Context, snapshot *providers.Snapshot, inspector *kubernetes.Inspector, objects []chosen) ([]*corev1.Pod, error) {
-	var workloads []chosen
-	var scopes []providers.Scope
-	for _, o := range objects {
-		if status.IsWorkload(o.Object) {
-			workloads = append(workloads, o)
-			scopes = append(scopes, providers.Scope{GVK: o.kind(), Namespace: o.Namespace}, providers.Scope{GVK: kinds.Secret.WithVersion("v1"), Namespace: o.Namespace})
-		}
-	}
-	if err := snapshot.Load(ctx, scopes...); err != nil {
-		return nil, err
-	}
-	var pods []*corev1.Pod
-	for _, o := range workloads {
-		live := snapshot.Get(providers.Ref{GVK: o.kind(), Namespace: o.Namespace, Name: o.Name})
-		if live == nil || live.GetKind() == kinds.Job.Kind && kubernetes.Ready(live) && !o.itself {
-			continue
-		}
-		found, err := inspector.PodsOf(ctx, live)
-		if err != nil {
-			return nil, err
-		}
-		pods = append(pods, found...)
-	}
-	return pods, nil
-}
-
-func (c chosen) kind() schema.GroupVersionKind {
-	return schema.FromAPIVersionAndKind(c.APIVersion, c.Kind)
 }

@@ -3,22 +3,15 @@
 package diagnose
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/present/status"
-	"kolla.openstack.org/kolla/internal/present/view/screen"
 	"kolla.openstack.org/kolla/internal/present/view/tables"
 	"kolla.openstack.org/kolla/state"
 )
-
-// statusPause is the pause between two looks of kolla status -watch.
-const statusPause = 2 * time.Second
 
 // Status is `kolla status`.
 func Status(s command.Streams) *cli.Command {
@@ -50,29 +43,22 @@ Exit codes: 0 all are ready, 1 error, 2 something is not ready.`,
 				return err
 			}
 			w := command.NewWorkspace(s, c)
-			look := func(ctx context.Context) (*status.Look, error) { return lookAtStatus(ctx, w, names) }
 			if err := w.Connect(c.Context); err != nil {
 				return err
 			}
 			if err := w.OpenLastStore(c.Context); err != nil {
 				return err
 			}
-			if c.Bool("watch") {
-				return watchStatus(w, look)
-			}
-			now, err := look(c.Context)
+			last, err := live[status.Look]{
+				look:    func(ctx context.Context) (*status.Look, error) { return lookAtStatus(ctx, w, names) },
+				json:    (*status.Look).JSON,
+				table:   tables.Status,
+				changes: tables.StatusChanges,
+			}.show(w)
 			if err != nil {
 				return err
 			}
-			if c.Bool("json") {
-				err = now.JSON(s.Out, "  ")
-			} else {
-				err = tables.Status(s.Out, now)
-			}
-			if err != nil {
-				return err
-			}
-			return statusCode(now)
+			return statusCode(last)
 		},
 	}
 }
@@ -98,60 +84,4 @@ func statusCode(look *status.Look) error {
 		return command.ExitCode(command.ExitChanges)
 	}
 	return nil
-}
-
-// watchStatus shows looks until the context ends.
-func watchStatus(w *command.Workspace, look func(context.Context) (*status.Look, error)) error {
-	ctx := w.Flags.Context
-	var last *status.Look
-	for {
-		now, err := look(ctx)
-		if err != nil && (ctx.Err() == nil || last == nil) {
-			return err
-		}
-		if err == nil {
-			if err := showChange(w, last, now); err != nil {
-				return err
-			}
-			last = now
-		}
-		select {
-		case <-ctx.Done():
-			return statusCode(last)
-		case <-time.After(statusPause):
-		}
-	}
-}
-
-// showChange shows a look of a watch. before is the last look; nil: there was none.
-func showChange(w *command.Workspace, before, now *status.Look) error {
-	out := w.Streams.Out
-	if w.Flags.Bool("json") {
-		var old, line bytes.Buffer
-		if err := now.JSON(&line, ""); err != nil {
-			return err
-		}
-		if before != nil {
-			if err := before.JSON(&old, ""); err != nil {
-				return err
-			}
-		}
-		if bytes.Equal(old.Bytes(), line.Bytes()) {
-			return nil
-		}
-		_, err := out.Write(line.Bytes())
-		return err
-	}
-	at := time.Now().Format(time.TimeOnly)
-	terminal := screen.NewStream(out, true)
-	if !terminal.Terminal {
-		tables.StatusChanges(out, before, now, at)
-		return nil
-	}
-	var page bytes.Buffer
-	fmt.Fprintf(&page, "%s  kolla status -watch, until Ctrl-C\n\n", at)
-	if err := tables.Status(&page, now); err != nil {
-		return err
-	}
-	return terminal.Redraw(page.String())
 }

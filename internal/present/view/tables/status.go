@@ -64,7 +64,11 @@ func reasons(w status.Workload) []string {
 // StatusChanges prints a line for each workload that differs between two looks, after the time.
 // before may be nil: it then prints all workloads.
 func StatusChanges(out io.Writer, before, now *status.Look, at string) {
-	known, lines := statusLines(before), statusLines(now)
+	changedLines(out, statusLines(before), statusLines(now), at, "no longer a workload of the cloud, or complete")
+}
+
+// changedLines prints the lines that differ, by address. gone is the line of an address that has none any more.
+func changedLines(out io.Writer, known, lines map[string]string, at, gone string) {
 	for _, address := range slices.Sorted(maps.Keys(lines)) {
 		if lines[address] != known[address] {
 			foreign.Fprintf(out, "%s  %s: %s\n", at, address, lines[address])
@@ -72,7 +76,7 @@ func StatusChanges(out io.Writer, before, now *status.Look, at string) {
 		delete(known, address)
 	}
 	for _, address := range slices.Sorted(maps.Keys(known)) {
-		foreign.Fprintf(out, "%s  %s: no longer a workload of the cloud, or complete\n", at, address)
+		foreign.Fprintf(out, "%s  %s: %s\n", at, address, gone)
 	}
 }
 
