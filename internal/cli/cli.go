@@ -143,7 +143,7 @@ func newApp(s command.Streams) *cli.App {
 		},
 		Commands: []*cli.Command{
 			initCommand(s), inspect.Validate(s), inspect.Diff(s), diagnose.Drift(s), change.Plan(s), change.Apply(s), change.Rollout(s), change.Destroy(s), change.Backup(s), change.Restore(s),
-			diagnose.Status(s), diagnose.Check(s), diagnose.Logs(s), diagnose.Discover(s), fmtCommand(s), inspect.Render(s), inspect.Export(s), inspect.Import(s), inspect.Config(s), inspect.Graph(s), inspect.Console(s), inspect.Output(s), access.OpenRC(s),
+			diagnose.Status(s), diagnose.Check(s), diagnose.Logs(s), diagnose.Top(s), diagnose.Discover(s), fmtCommand(s), inspect.Render(s), inspect.Export(s), inspect.Import(s), inspect.Config(s), inspect.Graph(s), inspect.Console(s), inspect.Output(s), access.OpenRC(s),
 			inspect.Show(s), inspect.Images(s), statecmd.State(s), statecmd.ForceUnlock(s), access.RBAC(s), diagnose.Doctor(s),
 			inspect.Catalogue(s), exposure.Command(s), operate.Command(s), completionCommand(s), versionCommand(s),
 		},

@@ -56,6 +56,8 @@ var (
 
 	PodMonitor = schema.GroupKind{Group: "monitoring.coreos.com", Kind: "PodMonitor"}
 
+	PodMetrics = schema.GroupKind{Group: "metrics.k8s.io", Kind: "PodMetrics"}
+
 	Gateway      = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
 	GatewayClass = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}
 	HTTPRoute    = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}

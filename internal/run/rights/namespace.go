@@ -161,6 +161,7 @@ func (b *builder) workloads(namespace string, listed namesByKind) []Rule {
 	rules := []Rule{
 		{Why: "An apply and kolla status say why a workload is not ready: its pods and their events. kolla logs prints the logs.", Groups: []string{""}, Resources: []string{"events", "pods"}, Verbs: verbs},
 		{Groups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
+		{Why: "kolla top shows how much CPU and memory the pods use, if the cluster measures it.", Groups: []string{kinds.PodMetrics.Group}, Resources: []string{"pods"}, Verbs: []string{"list"}},
 	}
 	if mounts && listed[claims] == nil {
 		of := verbs

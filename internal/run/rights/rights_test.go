@@ -163,21 +163,21 @@ func TestOf(t *testing.T) {
 		},
 		"pods that are asked and replaced": {
 			objects: []string{`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d, namespace: other, annotations: {kolla.openstack.org/carries: "{}"}}, spec: {updateStrategy: {type: OnDelete}}}`},
-			full: ": /nodes: list,watch\nother: apps/daemonsets: get,list,watch,create,patch,delete\nother: /events,pods: list,watch\nother: /pods/log: get\n" +
+			full: ": /nodes: list,watch\nother: apps/daemonsets: get,list,watch,create,patch,delete\nother: /events,pods: list,watch\nother: /pods/log: get\nother: metrics.k8s.io/pods: list\n" +
 				"other: /pods: get,delete\nother: /pods/exec: get,create\nother: apps/controllerrevisions: list,watch\n" + volumes,
-			plan: ": /nodes: list\nother: apps/daemonsets: get,list\nother: /events,pods: list\nother: /pods/log: get\nother: apps/controllerrevisions: list\n" + volumes,
+			plan: ": /nodes: list\nother: apps/daemonsets: get,list\nother: /events,pods: list\nother: /pods/log: get\nother: metrics.k8s.io/pods: list\nother: apps/controllerrevisions: list\n" + volumes,
 		},
 		"data that are saved": {
 			objects: []string{`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: d, namespace: other, annotations: {kolla.openstack.org/backup: "{}"}}}`},
-			full: ": /nodes: list,watch\nother: apps/statefulsets: get,list,watch,create,patch,delete\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list,watch\nother: /pods/log: get\n" +
+			full: ": /nodes: list,watch\nother: apps/statefulsets: get,list,watch,create,patch,delete\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list,watch\nother: /pods/log: get\nother: metrics.k8s.io/pods: list\n" +
 				"other: /pods: get,create,patch,delete\nother: /pods/exec: get,create\nother: /persistentvolumeclaims: list\n",
-			plan: ": /nodes: list\nother: apps/statefulsets: get,list\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list\nother: /pods/log: get\nother: /persistentvolumeclaims: list\n",
+			plan: ": /nodes: list\nother: apps/statefulsets: get,list\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list\nother: /pods/log: get\nother: metrics.k8s.io/pods: list\nother: /persistentvolumeclaims: list\n",
 		},
 		"pods that mount a claim of somebody else": {
 			objects: []string{`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: other}, spec: {template: {spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: theirs}}]}}}}`},
-			full: ": /nodes: list,watch\nother: apps/deployments: get,list,watch,create,patch,delete\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list,watch\nother: /pods/log: get\n" +
+			full: ": /nodes: list,watch\nother: apps/deployments: get,list,watch,create,patch,delete\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list,watch\nother: /pods/log: get\nother: metrics.k8s.io/pods: list\n" +
 				"other: /persistentvolumeclaims: get,list,watch\nother: apps/statefulsets: list\n",
-			plan: ": /nodes: list\nother: apps/deployments: get,list\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list\nother: /pods/log: get\n" + volumes,
+			plan: ": /nodes: list\nother: apps/deployments: get,list\nother: autoscaling/horizontalpodautoscalers: list\nother: /events,pods: list\nother: /pods/log: get\nother: metrics.k8s.io/pods: list\n" + volumes,
 		},
 		"a namespace with a Role, and one without": {
 			objects: []string{
@@ -191,9 +191,9 @@ func TestOf(t *testing.T) {
 		},
 		"a DaemonSet that leaves": {
 			known: []state.Object{{APIVersion: "apps/v1", Kind: "DaemonSet", Namespace: "other", Name: "d"}},
-			full: ": /nodes: list,watch\nother: apps/daemonsets: get,list,watch,patch,delete\nother: /events,pods: list,watch\nother: /pods/log: get\n" +
+			full: ": /nodes: list,watch\nother: apps/daemonsets: get,list,watch,patch,delete\nother: /events,pods: list,watch\nother: /pods/log: get\nother: metrics.k8s.io/pods: list\n" +
 				"other: /pods/exec: get,create\nother: apps/controllerrevisions: list,watch\n" + volumes,
-			plan: ": /nodes: list\nother: apps/daemonsets: get,list\nother: /events,pods: list\nother: /pods/log: get\nother: apps/controllerrevisions: list\n" + volumes,
+			plan: ": /nodes: list\nother: apps/daemonsets: get,list\nother: /events,pods: list\nother: /pods/log: get\nother: metrics.k8s.io/pods: list\nother: apps/controllerrevisions: list\n" + volumes,
 		},
 		"what the server wants to see in the hands of those who write it": {
 			objects: []string{
