@@ -72,7 +72,7 @@ var cloudType = &BlockType{
 		{"services", "Names of the definitions that services are made by, a set: contains(cloud.services, \"heat\"). Who reads it needs none of them, so that nothing is ordered."},
 		{"metrics", "Whether the block metrics is there, a bool."},
 		{"scraping", "How a Prometheus finds metrics: services, monitors or none, the mode of the block metrics."},
-		{"targets", "Names of the headless Services by which a Prometheus finds the metrics of the services, a set. Some may not exist, as it takes no evaluation of services; nothing is ordered."},
+		{"targets", "The headless Services by which a Prometheus finds the metrics of the services: a map with an object for each name, with `interval` and `timeout` in seconds, null if the Prometheus decides. Some may not exist, as it takes no evaluation of services; nothing is ordered."},
 	},
 	Attributes: []Attribute{
 		{Name: "release", Type: TypeString, Required: true, OneOf: releases.Names(), Doc: "OpenStack release. The tag of the images consists of release and distro."},

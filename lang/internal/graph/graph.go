@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
@@ -53,8 +54,8 @@ type Node struct {
 	Evaluate func(f *Frame) cty.Value
 	// Definition is the name of the definition of a service.
 	Definition string
-	// Measured are the workloads of a service that may serve metrics.
-	Measured []string
+	// Measured are the workloads of a service that may serve metrics, by name.
+	Measured map[string]configs.Pace
 	// ArgumentsOf is the ID of the secret whose arguments the node evaluates.
 	ArgumentsOf string
 

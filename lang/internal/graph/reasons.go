@@ -136,13 +136,13 @@ func Undecided(ordered []*Node, open map[string]bool) []string {
 	return out
 }
 
-// servicesInUse returns the names of the definitions that services use (cloud.services), and the names of
-// the headless Services with the metrics of services (cloud.targets). A reader does not need the services.
+// servicesInUse returns the names of the definitions that services use (cloud.services), and the headless
+// Services with the metrics of services (cloud.targets). A reader does not need the services.
 func servicesInUse(g *Graph) cty.Value {
 	before := g.running
 	g.running = []*Node{{ID: "cloud.services"}}
 	defer func() { g.running = before }()
-	definitions, targets := map[string]bool{}, map[string]bool{}
+	definitions, targets := map[string]bool{}, map[string]cty.Value{}
 	unknown := cty.NilVal
 	for _, n := range g.order {
 		if n.Root != "service" || n.Definition == "" {
@@ -157,13 +157,37 @@ func servicesInUse(g *Graph) cty.Value {
 			}
 			for _, it := range items {
 				definitions[n.Definition] = true
-				for _, workload := range n.Measured {
-					targets[configs.MetricsService(it.Name(g.Env(it.Scope), n.Block), workload)] = true
+				for workload, pace := range n.Measured {
+					targets[configs.MetricsService(it.Name(g.Env(it.Scope), n.Block), workload)] = paceValue(pace)
 				}
 			}
 		}
 	}
-	return cty.ObjectVal(map[string]cty.Value{"services": setOf(definitions, unknown), "targets": setOf(targets, unknown)})
+	return cty.ObjectVal(map[string]cty.Value{"services": setOf(definitions, unknown), "targets": targetsOf(targets, unknown)})
+}
+
+// paceType is the type of the elements of cloud.targets.
+var paceType = cty.Object(map[string]cty.Type{"interval": cty.Number, "timeout": cty.Number})
+
+func paceValue(p configs.Pace) cty.Value {
+	seconds := func(n int) cty.Value {
+		if n == 0 {
+			return cty.NullVal(cty.Number)
+		}
+		return cty.NumberIntVal(int64(n))
+	}
+	return cty.ObjectVal(map[string]cty.Value{"interval": seconds(p.Interval), "timeout": seconds(p.Timeout)})
+}
+
+// targetsOf returns targets as a map. It is unknown if their names depend on an unknown value.
+func targetsOf(targets map[string]cty.Value, unknown cty.Value) cty.Value {
+	switch {
+	case unknown != cty.NilVal:
+		return cty.UnknownVal(cty.Map(paceType)).WithMarks(values.Deferrals(unknown))
+	case len(targets) == 0:
+		return cty.MapValEmpty(paceType)
+	}
+	return cty.MapVal(targets)
 }
 
 // setOf returns names as a set. It is unknown if the names depend on an unknown value.

@@ -113,11 +113,16 @@ func (c *Set) Last() {
 }
 
 // measured returns the workloads of a service that may serve metrics. One elsewhere has none.
-func measured(service, definition *source.Block) (out []string) {
+func measured(service, definition *source.Block) map[string]configs.Pace {
+	out := map[string]configs.Pace{}
 	for _, w := range definition.All("workload") {
-		if !eval.MayBeExternal(service) && layers.GateOf(w) != layers.GateClosed && w.One("metrics", "") != nil {
-			out = append(out, w.Label)
+		m := w.One("metrics", "")
+		if m == nil || eval.MayBeExternal(service) || layers.GateOf(w) == layers.GateClosed {
+			continue
 		}
+		interval, _ := eval.ConstantNumber(m, "interval") // pods reports mistakes
+		timeout, _ := eval.ConstantNumber(m, "timeout")
+		out[w.Label] = configs.Pace{Interval: interval, Timeout: timeout}
 	}
 	return out
 }
