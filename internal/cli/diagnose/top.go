@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,10 +83,14 @@ func lookAtUsage(ctx context.Context, w *command.Workspace, names []string) (*us
 	w.Cluster.Forget()
 	snapshot := w.Cluster.Snapshot()
 	workloads, err := podsOf(ctx, snapshot, w.Client.Inspect(snapshot), objects, usage.Kind)
-	if err != nil {
+	var unreadable *providers.UnreadableError
+	switch {
+	case errors.As(err, &unreadable) && unreadable.Kind == usage.Kind:
+		return nil, failure.With(err, "The values of pods cannot be read",
+			failure.Sentence(unreadable.Err.Error())+". The status of this object says why:\n\n  kubectl get apiservice v1beta1.metrics.k8s.io -o yaml")
+	case err != nil:
 		return nil, err
-	}
-	if snapshot.Missing(usage.Kind) {
+	case snapshot.Missing(usage.Kind):
 		return nil, failure.New("The cluster does not measure its pods",
 			"It has no API metrics.k8s.io. metrics-server serves it, which many distributions of Kubernetes bring; docs/helm.md shows how a cloud brings it. kubectl top needs it, too.")
 	}
