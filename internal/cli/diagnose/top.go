@@ -28,9 +28,9 @@ func Top(s command.Streams) *cli.Command {
 		Description: `
 Shows the CPU (1000m is one processor) and the memory that the pods of all services use, or
 those of the named services, beside their requests and limits, and how often containers
-were restarted. A limit is "-" if a container has none. The largest come first. Below a
-workload it names containers that use 90 % or more of their memory limit: Kubernetes kills
-those that exceed it.
+were restarted: 500Mi/128Mi/- is used, requested, and without a limit. The largest come
+first. Below a workload it names containers that use 90 % or more of their memory limit:
+Kubernetes kills those that exceed it.
 
 SERVICE is the name of a service or a workload, or an address: nova, service.nova,
 nova-api, module.edge. Options may follow it. Jobs that are complete are left out.

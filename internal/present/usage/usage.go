@@ -209,7 +209,7 @@ func (l *Look) EachPod() (out []Workload) {
 	return out
 }
 
-// Summary adds up all workloads in one sentence, and counts the containers that are near their limits.
+// Summary adds up all workloads in one line, and counts the containers that are near their limits in another one.
 func (l *Look) Summary() string {
 	var all Workload
 	near := 0
@@ -222,7 +222,7 @@ func (l *Look) Summary() string {
 	sum := all.Sum()
 	text := fmt.Sprintf("%s of %s: CPU %s, memory %s.", words.Count(len(all.Pods), "pod"), words.Count(len(l.Workloads), "workload"), Millicores(sum.CPU.Used), Mebibytes(sum.Memory.Used))
 	if near > 0 {
-		text += fmt.Sprintf(" %s near the memory limit.", words.Plural(near, "1 container is", fmt.Sprintf("%d containers are", near)))
+		text += fmt.Sprintf("\n%s near the memory limit.", words.Plural(near, "1 container is", fmt.Sprintf("%d containers are", near)))
 	}
 	return text
 }
@@ -236,7 +236,7 @@ func (w Workload) Notes() (out []string) {
 			unmeasured = append(unmeasured, p.Name)
 		}
 		for _, n := range p.Near {
-			out = append(out, fmt.Sprintf("near its memory limit: container %s of pod %s, %s of %s (%d %%)", n.Container, p.Name, Mebibytes(n.Used), Mebibytes(n.Limit), n.Used*100/n.Limit))
+			out = append(out, fmt.Sprintf("near its memory limit: %s of %s (%d %%), container %s of pod %s", Mebibytes(n.Used), Mebibytes(n.Limit), n.Used*100/n.Limit, n.Container, p.Name))
 		}
 	}
 	out = words.First(out, few, "container")

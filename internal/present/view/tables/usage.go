@@ -10,12 +10,13 @@ import (
 	"kolla.openstack.org/kolla/internal/present/usage"
 )
 
-// Usage lists how much workloads use, one line each. Below a workload it says what is near a limit.
+// Usage lists how much workloads use, one line each. Below a workload it says what is near a limit. Names come
+// last, because a narrow terminal cuts the ends of lines.
 func Usage(out io.Writer, look *usage.Look) error {
 	table := newNoted()
-	table.row(nil, "SERVICE", "WORKLOAD", "PODS", "CPU", "REQUEST", "LIMIT", "MEMORY", "REQUEST", "LIMIT", "RESTARTS")
+	table.row(nil, "MEMORY", "CPU", "RESTARTS", "PODS", "SERVICE", "WORKLOAD")
 	for _, w := range look.Workloads {
-		table.row(w.Notes(), append([]string{serviceOf(w), w.Address.Name, fmt.Sprint(len(w.Pods))}, sumOf(w)...)...)
+		table.row(w.Notes(), append(sumOf(w), fmt.Sprint(len(w.Pods)), serviceOf(w), w.Address.Name)...)
 	}
 	return writeUsage(out, table, look)
 }
@@ -23,15 +24,15 @@ func Usage(out io.Writer, look *usage.Look) error {
 // UsageOfPods lists how much pods use, one line each.
 func UsageOfPods(out io.Writer, look *usage.Look) error {
 	table := newNoted()
-	table.row(nil, "SERVICE", "POD", "NODE", "CPU", "REQUEST", "LIMIT", "MEMORY", "REQUEST", "LIMIT", "RESTARTS")
+	table.row(nil, "MEMORY", "CPU", "RESTARTS", "NODE", "SERVICE", "POD")
 	for _, w := range look.EachPod() {
-		table.row(w.Notes(), append([]string{serviceOf(w), w.Pods[0].Name, cmp.Or(w.Pods[0].Node, "-")}, sumOf(w)...)...)
+		table.row(w.Notes(), append(sumOf(w), cmp.Or(w.Pods[0].Node, "-"), serviceOf(w), w.Pods[0].Name)...)
 	}
 	return writeUsage(out, table, look)
 }
 
 func writeUsage(out io.Writer, table *noted, look *usage.Look) error {
-	foreign.Fprintf(out, "Cloud %q of the cluster at %s.\n\n", look.Cloud, look.Server)
+	foreign.Fprintf(out, "Cloud %q of the cluster at %s.\nMemory and CPU are used/requested/limit.\n\n", look.Cloud, look.Server)
 	if err := table.write(out); err != nil {
 		return err
 	}
@@ -41,13 +42,14 @@ func writeUsage(out io.Writer, table *noted, look *usage.Look) error {
 
 func serviceOf(w usage.Workload) string { return strings.TrimPrefix(w.Address.Block, "service.") }
 
-// sumOf returns the cells of a workload.
+// sumOf returns the cells with the amounts of a workload.
 func sumOf(w usage.Workload) []string {
 	sum := w.Sum()
-	return append(append(amount(sum.CPU, usage.Millicores), amount(sum.Memory, usage.Mebibytes)...), fmt.Sprint(sum.Restarts))
+	return []string{amounts(sum.Memory, usage.Mebibytes), amounts(sum.CPU, usage.Millicores), fmt.Sprint(sum.Restarts)}
 }
 
-func amount(a usage.Amount, show func(int64) string) []string {
+// amounts returns the amounts in one cell: "500Mi/128Mi/-".
+func amounts(a usage.Amount, show func(int64) string) string {
 	cells := []string{show(a.Used), "-", "-"}
 	if a.Request > 0 {
 		cells[1] = show(a.Request)
@@ -55,7 +57,7 @@ func amount(a usage.Amount, show func(int64) string) []string {
 	if a.Limit > 0 {
 		cells[2] = show(a.Limit)
 	}
-	return cells
+	return strings.Join(cells, "/")
 }
 
 // UsageChanges prints a line for each workload that differs between two looks, after the time.
