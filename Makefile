@@ -132,7 +132,7 @@ test-nodes: devcluster images
 
 test-cloud: build images
 	@$(MAKE) --no-print-directory image IMAGE_TARGETS=linux/$$(go env GOARCH)
-	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run "TestCloud|TestMetrics|TestVIP|TestValkey|TestHelm|TestOperator" ./internal/dev/realcloud
+	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run "TestCloud|TestMetrics|TestLogging|TestVIP|TestValkey|TestHelm|TestOperator" ./internal/dev/realcloud
 
 test-services: build images
 	KOLLA_REAL=1 go test -count=1 -v -timeout 110m -run "TestServices|TestOVNCluster|TestShapes|TestBackup|TestRestore" ./internal/dev/realcloud
@@ -145,6 +145,7 @@ test-check: build devcluster images ## break a cloud in five ways on real nodes,
 
 test-upgrade: build devcluster images images-next ## upgrade a cloud with servers to a later release, on real nodes (as root)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestUpgrade ./internal/dev/realcloud
+	KOLLA_REAL=1 KOLLA_TEST_RELEASE=2026.2 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/dev/realcloud
 
 # TEMPEST chooses tests of Tempest: empty, those that the interop guideline requires; all; or a regular
 # expression. TEMPEST_CLUSTER is the directory of a cluster whose cloud runs already. TEMPEST_HOLD keeps the cloud.

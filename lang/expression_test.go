@@ -126,7 +126,7 @@ func FuzzEvaluate(f *testing.F) {
 	huge := regexp.MustCompile(`(?i)e\+?[0-9]{5}`)
 	f.Fuzz(func(t *testing.T, expression string) {
 		if huge.MatchString(expression) {
-			t.Skip()
+			return
 		}
 		value, diags := console.Evaluate(expression, "typed")
 		for _, d := range diags {

@@ -41,6 +41,7 @@ func finish(a *assembly, clouds []*source.Block) {
 	check.Patterns(whole)
 	for _, b := range clouds {
 		check.Images(whole, b)
+		check.Releases(whole, b)
 	}
 	check.UnusedOverrides(whole, a.services.Directory)
 	check.Mentions(whole)

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/gocty"
 
+	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/diag"
@@ -39,7 +40,7 @@ func (l *loader) readPolicies(document *source.Block) bool {
 		}
 		content, err := syntax.Read(name)
 		if err != nil {
-			l.report.Error(diag.Nowhere, "Cannot read a file of policies", "-policy names %s: %s.", name, source.Cause(err))
+			l.report.Error(diag.Nowhere, "Cannot read a file of policies", "-policy names %s: %s.", name, files.Cause(err))
 			ok = false
 			continue
 		}

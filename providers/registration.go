@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/url"
@@ -157,10 +158,7 @@ func ParseInternalURL(text string) (u InternalURL, ok bool) {
 	if len(labels) < 2 || len(labels) > 2 && labels[2] != "svc" {
 		return u, false
 	}
-	port := parsed.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[parsed.Scheme]
-	}
+	port := cmp.Or(parsed.Port(), map[string]string{"http": "80", "https": "443"}[parsed.Scheme])
 	return InternalURL{Scheme: parsed.Scheme, Namespace: labels[1], Service: labels[0], Port: port, Path: strings.TrimSuffix(parsed.Path, "/")}, true
 }
 

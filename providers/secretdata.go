@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -112,45 +113,34 @@ func (d SecretData) Given() bool {
 	return slices.ContainsFunc(d.Parts, func(p DataPart) bool { return p.Sensitive != "" || p.Omitted })
 }
 
+// HasData reports whether a value of the object is of a kind.
+func (o *Object) HasData(is func(SecretData) bool) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(o.Data)), is)
+}
+
 // Incomplete reports whether a sensitive literal is missing because the object was read
 // from a plan file.
 func (o *Object) Incomplete() bool {
-	for _, data := range o.Data {
-		if slices.ContainsFunc(data.Parts, func(p DataPart) bool { return p.Omitted }) {
-			return true
-		}
-	}
-	return false
+	return o.HasData(func(d SecretData) bool {
+		return slices.ContainsFunc(d.Parts, func(p DataPart) bool { return p.Omitted })
+	})
 }
 
 // Generated reports whether the object is a Secret whose values kolla generates.
 func (o *Object) Generated() bool {
-	for _, data := range o.Data {
-		if data.Generate != nil {
-			return true
-		}
-	}
-	return false
+	return o.HasData(func(d SecretData) bool { return d.Generate != nil })
 }
 
 // Certified reports whether the object is a Secret with a certificate that kolla makes.
 func (o *Object) Certified() bool {
-	for _, data := range o.Data {
-		if data.Generate != nil && data.Generate.Cert != nil {
-			return true
-		}
-	}
-	return false
+	return o.HasData(func(d SecretData) bool { return d.Generate != nil && d.Generate.Cert != nil })
 }
 
 // Rotates reports whether the object is a Secret whose keys are rotated: existing keys stay.
 func (o *Object) Rotates() bool {
-	for _, data := range o.Data {
-		if g := data.Generate; g != nil && g.Kind == KindFernet && g.Renew != "" {
-			return true
-		}
-	}
-	return false
+	return o.HasData(func(d SecretData) bool {
+		return d.Generate != nil && d.Generate.Kind == KindFernet && d.Generate.Renew != ""
+	})
 }
 
 // RenewalReason returns the reason why existing values are replaced, as the end of a sentence;

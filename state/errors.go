@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -16,10 +17,7 @@ type NewerFormatError struct {
 }
 
 func (e *NewerFormatError) Error() string {
-	tool := e.Tool
-	if tool == "" {
-		tool = "unknown version"
-	}
+	tool := cmp.Or(e.Tool, "unknown version")
 	return fmt.Sprintf("%s was written by a newer kolla (%s): it has format %d, and this kolla reads formats up to %d; use that version, or a later one",
 		e.File, tool, e.Format, Format)
 }

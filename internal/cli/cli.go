@@ -149,13 +149,13 @@ func newApp(s command.Streams) *cli.App {
 		},
 	}
 	for _, cmd := range app.Commands {
-		withCompat(cmd)
 		finish(app.Name, cmd)
+		withCompat(cmd)
 	}
 	return app
 }
 
-// finish adds the parts that all commands have.
+// finish adds the parts that all commands have. A command without ArgsUsage takes no arguments.
 func finish(path string, cmd *cli.Command) {
 	path += " " + cmd.Name
 	cmd.CustomHelpTemplate = commandHelp(path, cmd)
@@ -165,7 +165,7 @@ func finish(path string, cmd *cli.Command) {
 		finish(path, sub)
 		sub.Before = optionsAfter(path + " " + sub.Name)
 	}
-	if len(cmd.Subcommands) == 0 || cmd.ArgsUsage != "" { // the other arguments are the command's own
+	if cmd.ArgsUsage != "" {
 		return
 	}
 	alone := cmd.Action
@@ -173,8 +173,11 @@ func finish(path string, cmd *cli.Command) {
 		alone = cli.ShowSubcommandHelp
 	}
 	cmd.Action = func(c *cli.Context) error {
-		if name := c.Args().First(); name != "" {
+		if name := c.Args().First(); name != "" && len(cmd.Subcommands) > 0 {
 			return unknownCommand(path, name, cmd.Subcommands)
+		}
+		if err := command.NoArguments(c); err != nil {
+			return err
 		}
 		return alone(c)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kolla.openstack.org/kolla/internal/cli/command"
+	"kolla.openstack.org/kolla/internal/cli/compat"
 )
 
 // TestOptionPlaceholders checks the placeholder of each option. The first word in back quotes of
@@ -34,5 +35,15 @@ func TestOptionPlaceholders(t *testing.T) {
 	check("kolla", app.Flags, app.Commands)
 	if checked == 0 {
 		t.Error("no option was checked")
+	}
+}
+
+// TestAdviceIsForOtherCommands checks that no advice says what to do without a command that kolla has.
+func TestAdviceIsForOtherCommands(t *testing.T) {
+	for _, c := range newApp(command.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}).Commands {
+		advice, ok := compat.Advice("kolla " + c.Name)
+		if ok && len(c.Subcommands) == 0 {
+			t.Errorf("kolla %s exists, and there is the advice %q", c.Name, advice)
+		}
 	}
 }

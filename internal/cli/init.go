@@ -38,9 +38,6 @@ not kolla.state.json, name it with -state.
 			&cli.BoolFlag{Name: "migrate-state", Usage: "move the state to the location in the backend block"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			if c.Bool("migrate-state") {
 				return command.NewWorkspace(s, c).Migrate(c.Context)
 			}

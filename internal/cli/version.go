@@ -24,9 +24,6 @@ func versionCommand(s command.Streams) *cli.Command {
 			&cli.BoolFlag{Name: "notices", Usage: "print the licences of the software in kolla"},
 		},
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			if c.Bool("notices") {
 				_, err := io.WriteString(s.Out, notices.Text)
 				return err

@@ -23,21 +23,13 @@ import (
 type input struct {
 	tree *source.Tree
 	variables
-	// tool is the version of kolla, whose catalogue has the definitions of services.
-	tool string
-	path string
-	// origins are the versions of the ConfigMaps and Secrets with the variables.
-	origins []string
-	// held are the services that were held back when it was applied; see keep.
-	held []string
-	// complete: its last apply was.
-	complete bool
+	about
 }
 
 // inForce reports whether an input that was kept says what the cluster has to be: this version of kolla
 // applied all of it, but for services that are still held back.
 func (i *input) inForce(tool string, holds []string) bool {
-	return i != nil && i.tool == tool && i.complete && !slices.ContainsFunc(i.held, func(service string) bool { return !slices.Contains(holds, service) })
+	return i != nil && i.Tool == tool && i.Complete && !slices.ContainsFunc(i.Held, func(service string) bool { return !slices.Contains(holds, service) })
 }
 
 // variables are values of variables of a configuration.
@@ -61,7 +53,7 @@ func (v variables) options() (given []lang.Var, environ []string) {
 
 // same reports whether two inputs give the same configuration.
 func (i *input) same(other *input) bool {
-	return other != nil && i.tool == other.tool && i.path == other.path && i.tree.Sum() == other.tree.Sum() &&
+	return other != nil && i.Tool == other.Tool && i.Path == other.Path && i.tree.Sum() == other.tree.Sum() &&
 		maps.Equal(i.Given, other.Given) && maps.Equal(i.Found, other.Found)
 }
 
@@ -162,15 +154,18 @@ const (
 	keyAbout     = "about"
 )
 
-// about describes a kept input.
+// about describes an input, also a kept one.
 type about struct {
-	Revision string `json:"revision"`
-	Tool     string `json:"tool"`
-	Path     string `json:"path,omitempty"`
-	// Held are the services that were held back.
-	Held     []string `json:"held,omitempty"`
-	Origins  []string `json:"origins,omitempty"`
-	Complete bool     `json:"complete,omitempty"`
+	Revision string `json:"revision"` // of the tree
+	// Tool is the version of kolla, whose catalogue has the definitions of services.
+	Tool string `json:"tool"`
+	Path string `json:"path,omitempty"`
+	// Held are the services that were held back when it was applied; see keep.
+	Held []string `json:"held,omitempty"`
+	// Origins are the versions of the ConfigMaps and Secrets with the variables.
+	Origins []string `json:"origins,omitempty"`
+	// Complete: its last apply was.
+	Complete bool `json:"complete,omitempty"`
 }
 
 // keptName is the name of the Secret with the input that was applied last with success.
@@ -187,14 +182,14 @@ func (r *Reconciler) keep(ctx context.Context, cloud *v1alpha1.Cloud, l *look, c
 		cloud.Status.Source.Applied = in.tree.Revision
 	}
 	before := r.kept(ctx, cloud)
-	if in.same(before) && before.tree.Revision == in.tree.Revision && before.complete == complete && slices.Equal(before.held, held) && slices.Equal(before.origins, in.origins) {
+	if in.same(before) && before.tree.Revision == in.tree.Revision && before.Complete == complete && slices.Equal(before.Held, held) && slices.Equal(before.Origins, in.Origins) {
 		return nil
 	}
 	values, err := json.Marshal(in.variables)
 	if err != nil {
 		return fmt.Errorf("keep the variables: %w", err)
 	}
-	more, err := json.Marshal(about{in.tree.Revision, in.tool, in.path, held, in.origins, complete})
+	more, err := json.Marshal(about{in.tree.Revision, in.Tool, in.Path, held, in.Origins, complete})
 	if err != nil {
 		return fmt.Errorf("keep the source: %w", err)
 	}
@@ -207,17 +202,16 @@ func (r *Reconciler) kept(ctx context.Context, cloud *v1alpha1.Cloud) *input {
 	if err == nil && data == nil {
 		return nil
 	}
-	out, more := &input{}, about{}
+	out := &input{}
 	if err == nil {
-		err = errors.Join(json.Unmarshal(data[keyAbout], &more), json.Unmarshal(data[keyVariables], &out.variables))
+		err = errors.Join(json.Unmarshal(data[keyAbout], &out.about), json.Unmarshal(data[keyVariables], &out.variables))
 	}
 	if err == nil {
-		out.tree, err = source.Open(data[keySource], more.Revision)
+		out.tree, err = source.Open(data[keySource], out.Revision)
 	}
 	if err != nil {
 		r.Log.Warn("the configuration that was applied last cannot be read", "cloud", keyOf(cloud), "secret", keptName(cloud.Name))
 		return nil
 	}
-	out.tool, out.path, out.held, out.origins, out.complete = more.Tool, more.Path, more.Held, more.Origins, more.Complete
 	return out
 }

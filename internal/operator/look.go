@@ -111,7 +111,7 @@ func (r *Reconciler) drop(key string) {
 // sourceOf returns the configuration of an input.
 func sourceOf(in *input, reporter engine.Reporter) *engine.Source {
 	given, environ := in.options()
-	dir := path.Clean(in.path)
+	dir := path.Clean(in.Path)
 	return &engine.Source{Dir: dir, Confined: true, Reporter: reporter, Evaluate: func(o lang.Options) (*configs.Config, hcl.Diagnostics, error) {
 		o.Catalogue, o.FS, o.Confined, o.Vars, o.Environ = openstack.Catalogue(), in.tree, true, given, environ
 		config, diags := lang.Load(dir, o)
@@ -126,7 +126,7 @@ func (r *Reconciler) plan(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud,
 	l.engine = &engine.Engine{
 		Source: sourceOf(in, t.messages), Cluster: t.cluster, Reporter: t.messages, Version: r.Version, Log: r.Log, SharedState: true,
 	}
-	if err := l.open(ctx, t, cloud); err != nil {
+	if err := l.open(ctx, t); err != nil {
 		return nil, t.explained(err, r.Version, v1alpha1.ReasonPlanFailed)
 	}
 	destroy := !cloud.DeletionTimestamp.IsZero()
@@ -151,8 +151,7 @@ func (r *Reconciler) plan(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud,
 		Written: powersOf(cloud),
 	}
 	if limit := cloud.Spec.MaxDeletes; limit != nil {
-		l.options.MaxDeletes = new(int)
-		*l.options.MaxDeletes = int(*limit)
+		l.options.MaxDeletes = new(int(*limit))
 	}
 	if err := l.again(ctx, t); err != nil {
 		return nil, t.explained(err, r.Version, v1alpha1.ReasonPlanFailed)
@@ -192,13 +191,13 @@ func (l *look) again(ctx context.Context, t *tenant) (err error) {
 		n.Text = t.cluster.Secrets.Mixed(n.Text)
 		l.made.Plan.Warnings = append(l.made.Plan.Warnings, n)
 	}
-	l.digest = approval.Digest(l.made.Plan, l.input.origins...)
+	l.digest = approval.Digest(l.made.Plan, l.input.Origins...)
 	return nil
 }
 
 // open finds the state, and checks that it is of this cluster.
-func (l *look) open(ctx context.Context, t *tenant, cloud *v1alpha1.Cloud) error {
-	dir := path.Clean(l.input.path)
+func (l *look) open(ctx context.Context, t *tenant) error {
+	dir := path.Clean(l.input.Path)
 	if !l.input.tree.Has(dir) {
 		return stalled(v1alpha1.ReasonInvalidSource, "the source has no directory %s", dir)
 	}

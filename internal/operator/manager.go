@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ import (
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 )
+
+// off is the address at which controller-runtime does not listen.
+const off = "0"
 
 // endingTime is how long the operator may take to let Clouds go while it ends.
 const endingTime = 10 * time.Second
@@ -79,19 +83,13 @@ func Run(ctx context.Context, o Options) error {
 	if o.Namespace != "" {
 		namespaces[o.Namespace] = cache.Config{}
 	}
-	off := func(address string) string {
-		if address == "" {
-			return "0"
-		}
-		return address
-	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        logger,
 		Cache:                         cache.Options{DefaultNamespaces: namespaces},
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}, FieldOwner: Name},
-		Metrics:                       metricsserver.Options{BindAddress: off(o.Metrics)},
-		HealthProbeBindAddress:        off(o.Health),
+		Metrics:                       metricsserver.Options{BindAddress: cmp.Or(o.Metrics, off)},
+		HealthProbeBindAddress:        cmp.Or(o.Health, off),
 		LeaderElection:                o.LeaseNamespace != "",
 		LeaderElectionID:              Name,
 		LeaderElectionNamespace:       o.LeaseNamespace,

@@ -3,18 +3,21 @@ package operator
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
+	"kolla.openstack.org/kolla/providers/kinds"
 )
 
 // Installation says what Manifests prints.
@@ -25,6 +28,9 @@ type Installation struct {
 	Replicas  int32
 	// Account is the service account of the Clouds; empty: none is made.
 	Account string
+	// Monitor: also a PodMonitor, for the Prometheus Operator, with MonitorLabels.
+	Monitor       bool
+	MonitorLabels map[string]string
 }
 
 // Ports of the operator's pods.
@@ -39,24 +45,23 @@ const kollaUser = 65532
 // Manifests returns all that an operator takes, but for the rights of its Clouds, as a stream of YAML
 // documents for kubectl apply.
 func Manifests(in Installation) ([]byte, error) {
-	var out bytes.Buffer
-	out.Write(v1alpha1.Definitions())
-	for _, object := range in.objects() {
-		text, err := yaml.Marshal(object)
-		if err != nil {
-			return nil, fmt.Errorf("write the manifests: %w", err)
-		}
-		out.WriteString("---\n")
-		out.Write(text)
-	}
-	return out.Bytes(), nil
+	text, err := documents(in.objects())
+	return append(v1alpha1.Definitions(), text...), err
 }
 
 // Namespaces returns namespaces as a stream of YAML documents. Each document begins with its mark.
 func Namespaces(names []string) ([]byte, error) {
-	var out bytes.Buffer
+	var all []runtime.Object
 	for _, name := range names {
-		text, err := yaml.Marshal(&corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name}})
+		all = append(all, &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return documents(all)
+}
+
+func documents(objects []runtime.Object) ([]byte, error) {
+	var out bytes.Buffer
+	for _, object := range objects {
+		text, err := yaml.Marshal(object)
 		if err != nil {
 			return nil, fmt.Errorf("write the manifests: %w", err)
 		}
@@ -82,7 +87,7 @@ func (in Installation) objects() []runtime.Object {
 			ObjectMeta: metav1.ObjectMeta{Name: in.Account, Namespace: in.Namespace}, AutomountServiceAccountToken: new(bool),
 		})
 	}
-	return append(out,
+	out = append(out,
 		&rbacv1.Role{TypeMeta: metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"}, ObjectMeta: named, Rules: in.rules()},
 		&rbacv1.RoleBinding{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
@@ -91,7 +96,45 @@ func (in Installation) objects() []runtime.Object {
 			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Name: Name, Namespace: in.Namespace}},
 		},
 		in.deployment(named, labels),
+		in.metrics(labels),
 	)
+	if in.Monitor {
+		out = append(out, in.monitor(labels))
+	}
+	return out
+}
+
+// metricsName is the name of the objects by which a Prometheus finds the operators.
+const metricsName = Name + "-metrics"
+
+// metrics returns a headless Service, for a Prometheus that reads annotations or DNS.
+func (in Installation) metrics(labels map[string]string) *corev1.Service {
+	return &corev1.Service{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: metav1.ObjectMeta{Name: metricsName, Namespace: in.Namespace, Labels: labels, Annotations: map[string]string{
+			"prometheus.io/scrape": "true", "prometheus.io/port": strconv.Itoa(metricsPort), "prometheus.io/path": "/metrics",
+		}},
+		Spec: corev1.ServiceSpec{
+			ClusterIP: corev1.ClusterIPNone, Selector: labels, PublishNotReadyAddresses: true,
+			Ports: []corev1.ServicePort{{Name: "metrics", Port: metricsPort, TargetPort: intstr.FromString("metrics")}},
+		},
+	}
+}
+
+// monitor returns an object for the Prometheus Operator.
+func (in Installation) monitor(labels map[string]string) runtime.Object {
+	kind := kinds.PodMonitor.WithVersion("v1")
+	out := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"selector": map[string]any{"matchLabels": labels},
+		"podMetricsEndpoints": []any{map[string]any{
+			"port": "metrics", "relabelings": []any{map[string]any{"targetLabel": "job", "replacement": Name}},
+		}},
+	}}}
+	out.SetGroupVersionKind(kind)
+	out.SetName(metricsName)
+	out.SetNamespace(in.Namespace)
+	out.SetLabels(in.MonitorLabels)
+	return out
 }
 
 // rules are the rights of the operator itself. The rights in the cloud are those of the service accounts

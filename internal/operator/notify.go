@@ -3,6 +3,8 @@ package operator
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
@@ -25,7 +27,7 @@ func (w *work) notify(ctx context.Context) {
 			w.Log.Error("nobody is notified", "cloud", keyOf(w.cloud), "error", err)
 			continue
 		}
-		for _, key := range sortedKeys(data) {
+		for _, key := range slices.Sorted(maps.Keys(data)) {
 			urls = append(urls, strings.TrimSpace(string(data[key])))
 		}
 	}

@@ -3,6 +3,8 @@ package operator
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +52,7 @@ func (p *progress) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lines := []string{fmt.Sprintf("%d of %d done", p.finished, p.all)}
-	for _, address := range sortedKeys(p.waits) {
+	for _, address := range slices.Sorted(maps.Keys(p.waits)) {
 		if p.waits[address] != "" {
 			lines = append(lines, address+": "+p.waits[address])
 		}

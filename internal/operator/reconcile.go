@@ -5,6 +5,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -283,7 +284,7 @@ func (w *work) fetch(ctx context.Context) (*input, error) {
 	if err != nil {
 		return nil, failed(v1alpha1.ReasonInvalidVariables, "%v", err)
 	}
-	return &input{tree: tree, variables: values, origins: origins, tool: w.Version, path: cloud.Spec.Path}, nil
+	return &input{tree, values, about{Revision: tree.Revision, Tool: w.Version, Path: cloud.Spec.Path, Origins: origins}}, nil
 }
 
 // soon is when to look again after an apply.
@@ -390,11 +391,7 @@ func (w *work) showDrift(plan *plans.Plan) {
 	}
 	var lines []string
 	for _, f := range found.Fields {
-		what := f.Path
-		if what == "" {
-			what = string(f.Change)
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s", f.Address, what))
+		lines = append(lines, fmt.Sprintf("%s: %s", f.Address, cmp.Or(f.Path, string(f.Change))))
 	}
 	const maxLines = 10
 	status := &v1alpha1.DriftStatus{Objects: int32(total), Fields: int32(len(found.Fields)), What: lines[:min(len(lines), maxLines)]}

@@ -24,8 +24,6 @@ import (
 	"kolla.openstack.org/kolla/state"
 )
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
 // showServices puts the services into the status, and into their CloudServices.
 func (w *work) showServices(ctx context.Context, t *tenant, l *look) error {
 	recorded := make([]*state.Object, len(l.state.Objects))
@@ -168,7 +166,7 @@ func (w *work) writeServices(ctx context.Context, whole []status.Service, servic
 			return fmt.Errorf("write the status of CloudService %s: %w", object.Name, err)
 		}
 	}
-	for _, name := range sortedKeys(known) {
+	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if known[name].Spec.Hold {
 			continue
 		}

@@ -112,6 +112,9 @@ type Scraping struct {
 // MetricsService returns the name of the headless Service with the metrics of a workload.
 func MetricsService(service, workload string) string { return service + "-" + workload + "-metrics" }
 
+// ExposureMetrics is the workload with the metrics of an exposure of the mode managed.
+const ExposureMetrics = "exporter"
+
 // tag is the form of Kolla's tags, RELEASE-DISTRO, with anything behind it: "2025.1-rocky-9-aarch64".
 // Other programs have tags such as "2025.1" or "2025.2-rc-1", too.
 var tag = regexp.MustCompile(`^(20\d\d\.[12])-((?:rocky|centos|debian|ubuntu|openeuler)-[a-z0-9]+)(?:[-_.+].*)?$`)
@@ -126,10 +129,25 @@ func ParseTag(text string) (release, distro string) {
 	return found[1], found[2]
 }
 
+// ImageTag returns the tag of the images.
+func (c Cloud) ImageTag() string { return cmp.Or(c.Tag, c.Release+"-"+c.Distro) }
+
 // ImageRelease returns the OpenStack release of the images: that of Tag, if it names one.
 func (c Cloud) ImageRelease() string {
 	release, _ := ParseTag(c.Tag)
 	return cmp.Or(release, c.Release)
+}
+
+// TaggedRelease returns the OpenStack release that the tag of an image names; empty: none. The image is a name, or a
+// full reference.
+func (c Cloud) TaggedRelease(image string) string {
+	tag := c.Tag
+	if strings.Contains(image, "/") {
+		tagged, _, _ := strings.Cut(image, "@")
+		tag = tagged[strings.LastIndexAny(tagged, "/:")+1:]
+	}
+	release, _ := ParseTag(tag)
+	return release
 }
 
 // ImageDistro returns the distribution of the images: that of Tag, if it names one.

@@ -22,12 +22,23 @@ type PlanFacts struct {
 	Namespace   string        `cty:"namespace"`
 	Destroy     bool          `cty:"destroy"`
 	RefreshOnly bool          `cty:"refresh_only"`
-	Restricted  bool          `cty:"restricted"` // by -target or -exclude
+	Restricted  bool          `cty:"restricted"` // by -target, -exclude or -until
+	Upgrade     UpgradeFacts  `cty:"upgrade"`
 	Counts      PlanCounts    `cty:"counts"`
 	Actions     []ActionFacts `cty:"actions"` // those that change something
 	Impact      ImpactFacts   `cty:"impact"`
 	Drift       []DriftFacts  `cty:"drift"`
 	NotCompared []string      `cty:"not_compared"` // addresses
+}
+
+// UpgradeFacts describe a change of the OpenStack release, or of the distribution of the images; see plans.Upgrade. A plan
+// without such a change has no releases and no services.
+type UpgradeFacts struct {
+	From      string   `cty:"from"` // release of the cloud; empty: not known
+	To        string   `cty:"to"`
+	Supported bool     `cty:"supported"` // OpenStack supports the steps of the cloud and of all services
+	Backward  bool     `cty:"backward"`  // the cloud or a service goes back to an older release
+	Services  []string `cty:"services"`  // names of the services whose images change
 }
 
 // PlanCounts are the numbers of the summary line; see plans.Counts.

@@ -12,12 +12,16 @@ type Text []Part
 
 // Secret reports whether a part must not be shown or stored.
 func (t Text) Secret() bool {
-	for _, p := range t {
-		if p.Sensitive || p.Secret != nil {
-			return true
-		}
+	return slices.ContainsFunc(t, func(p Part) bool { return p.Sensitive || p.Secret != nil })
+}
+
+// Literal joins the parts whose values are known, also sensitive ones. It is for comparisons, and is never shown.
+func (t Text) Literal() string {
+	var b strings.Builder
+	for _, part := range t {
+		b.WriteString(part.Literal)
 	}
-	return false
+	return b.String()
 }
 
 // hidden returns the text with all parts made secret.

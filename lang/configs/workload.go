@@ -112,6 +112,9 @@ type Workload struct {
 	MaxUnavailable, Surge string
 	OneByOne              bool     // a StatefulSet starts a pod when all pods before it are ready
 	After                 []string // workloads of the service that roll out first
+	// Stage is the part of an upgrade in which the workload changes: one of Stages but the first; empty: that
+	// of the service.
+	Stage string
 	// Follows are definitions. When all their workloads run new images, the pods start once more.
 	Follows []string
 	// DataVersion is the version of the program that has the data of the pods; nil: it is not declared.

@@ -160,7 +160,7 @@ func (f *Files) ReadManifest(name string) ([]byte, error) {
 		err = errors.New("only files of the configuration's own source can be read here")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("read %s: %w", path, files.Cause(err))
 	}
 	f.seen[name] = sumOf(sha256.New, source)
 	return source, nil
@@ -181,15 +181,6 @@ func readBounded(r io.Reader) ([]byte, error) {
 		err = fmt.Errorf("more than %d MiB", maxFile>>20)
 	}
 	return source, err
-}
-
-// withoutPath returns an error without the names of the operation and the file.
-func withoutPath(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		return pathError.Err
-	}
-	return err
 }
 
 func (f *Files) readText(name string) (string, error) {
@@ -213,7 +204,7 @@ func (f *Files) exists(name string) (cty.Value, error) {
 		f.seen[name] = nil
 		return cty.False, nil
 	case err != nil:
-		return cty.UnknownVal(cty.Bool), fmt.Errorf("look for %s: %w", name, withoutPath(err))
+		return cty.UnknownVal(cty.Bool), fmt.Errorf("look for %s: %w", name, files.Cause(err))
 	case !info.Mode().IsRegular():
 		return cty.UnknownVal(cty.Bool), fmt.Errorf("%s is not a regular file", name)
 	}

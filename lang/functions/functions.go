@@ -90,11 +90,6 @@ func computes(name string, f function.Function, doc, example, result string) ent
 	return entry{name: name, function: f, check: noSecrets, doc: doc, example: example, result: result}
 }
 
-// refuses returns an entry for a function that refuses generated secrets itself.
-func refuses(name string, f function.Function, doc, example, result string) entry {
-	return entry{name: name, function: f, doc: doc, example: example, result: result}
-}
-
 // within returns the entry with a function that checks its arguments and keeps to a budget.
 func (e entry) within(b *budget.Budget) entry {
 	if e.check != nil {

@@ -242,10 +242,5 @@ var (
 // computed reports whether something was computed from a generated secret, in a function or in
 // a called template.
 func computed(diags hcl.Diagnostics) bool {
-	for _, d := range diags {
-		if strings.Contains(d.Detail, mark.ErrComputed.Error()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return strings.Contains(d.Detail, mark.ErrComputed.Error()) })
 }

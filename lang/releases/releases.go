@@ -22,14 +22,24 @@ type Release struct {
 //go:embed releases.yaml
 var source []byte
 
-// All returns the releases, the oldest first. The caller must not change them.
-var All = sync.OnceValue(func() []Release {
-	var all []Release
-	if err := yaml.UnmarshalStrict(source, &all); err != nil {
+// facts are the content of releases.yaml.
+var facts = sync.OnceValue(func() (f struct {
+	Releases   []Release         `json:"releases"`
+	Processors map[string]string `json:"processors"` // by distribution
+},
+) {
+	if err := yaml.UnmarshalStrict(source, &f); err != nil {
 		panic(fmt.Sprintf("releases.yaml: %v", err)) // the file is embedded
 	}
-	return all
+	return f
 })
+
+// All returns the releases, the oldest first. The caller must not change them.
+func All() []Release { return facts().Releases }
+
+// Processors returns the x86-64 level that a distribution needs, such as "x86-64-v3". It is empty for the first level, and if
+// the distribution is not known.
+func Processors(distro string) string { return facts().Processors[distro] }
 
 // Names returns the names of all releases, the oldest first.
 func Names() []string {

@@ -24,6 +24,9 @@ func TestAll(t *testing.T) {
 			t.Errorf("%s: got %+v", r.Name, got)
 		}
 	}
+	if releases.Processors("rocky-10") <= releases.Processors("rocky-9") || releases.Processors("debian-trixie") != "" {
+		t.Error("the levels of processors are wrong")
+	}
 	if got := releases.Named("2024.2"); got.Distro() != "" || slices.Contains(releases.Names(), "2024.2") {
 		t.Errorf("got %+v", got)
 	}

@@ -72,14 +72,15 @@ var cloudType = &BlockType{
 		{"services", "Names of the definitions that services are made by, a set: contains(cloud.services, \"heat\"). Who reads it needs none of them, so that nothing is ordered."},
 		{"metrics", "Whether the block metrics is there, a bool."},
 		{"scraping", "How a Prometheus finds metrics: services, monitors or none, the mode of the block metrics."},
-		{"targets", "The headless Services by which a Prometheus finds the metrics of the services: a map with an object for each name, with `interval` and `timeout` in seconds, null if the Prometheus decides. Some may not exist, as it takes no evaluation of services; nothing is ordered."},
+		{"targets", "The headless Services by which a Prometheus finds the metrics of the services and of HAProxy: a map with an object for each name, with `interval` and `timeout` in seconds, null if the Prometheus decides. It has no workloads that are disabled or have no replicas. Who reads it needs none of the services, so that nothing is ordered. Services that need the reader are evaluated after it: theirs are those of their definitions."},
+		{"urls", "URLs at which clients outside reach the ports of the services that speak HTTP, with the path of the readiness probe, as { NAME = { url = string, private_ca = bool } }. NAME is the service, or SERVICE-PORT for all exposed ports but the first. private_ca: clients have to know a CA. Nothing is ordered, and services that need the reader are missing."},
 	},
 	Attributes: []Attribute{
 		{Name: "release", Type: TypeString, Required: true, OneOf: releases.Names(), Doc: "OpenStack release. The tag of the images consists of release and distro."},
 		{Name: "distro", Type: TypeString, Form: forms.Plain, Doc: "Distribution that the images are built on, as in their tags. The default depends on the release: " + defaultDistros() + "."},
 		{Name: "tag", Type: TypeString, Form: forms.Tag, Doc: "Tag of the images; by default RELEASE-DISTRO."},
 		{Name: "images", Type: TypeMap, Form: forms.Plain, Doc: "Full image references that replace images, by the name of the image or a pattern. `*` in a reference stands for the name. An exact name wins over a pattern, a longer pattern over a shorter one, and `images` of a service over both."},
-		{Name: "registry", Type: TypeString, Default: "quay.io/openstack.kolla", Form: forms.Plain, Doc: "Registry and path that the images come from."},
+		{Name: "registry", Type: TypeString, Default: KollaRegistry, Form: forms.Plain, Doc: "Registry and path that the images come from."},
 		{Name: "prefix", Type: TypeString, Default: "", Doc: "Prefix of the name of every image."},
 		{Name: "pull_secrets", Type: TypeList, Form: forms.Subdomain, Doc: "Names of the Secrets in the namespace, of type kubernetes.io/dockerconfigjson, with the credentials of the registry."},
 		{Name: "namespace", Type: TypeString, Default: "openstack", Form: forms.Namespace, Doc: "Namespace of the services. The DNS name of a service is SERVICE.NAMESPACE."},
@@ -91,6 +92,9 @@ var cloudType = &BlockType{
 	},
 	Blocks: []*BlockType{defaultsType, LoggingType, backendType, cloudMetricsType},
 }
+
+// KollaRegistry is the registry in which Kolla publishes its images.
+const KollaRegistry = "quay.io/openstack.kolla"
 
 var backendType = &BlockType{
 	Name: "backend", Label: "backend", Single: true,

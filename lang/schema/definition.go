@@ -115,8 +115,11 @@ service "status" {
 	Blocks: append([]*BlockType{InputType, OwnLocalsType, OwnCheckType}, overridable()...),
 }
 
+// stages are the parts of an upgrade in which workloads change.
+var stages = []string{"data", "control", "nodes"}
+
 // StageAttribute is the stage of the services of a definition.
-var StageAttribute = Attribute{Name: "stage", Type: TypeLiteral, Default: "control", OneOf: []string{"data", "control", "nodes"}, Doc: "The part of an upgrade in which services of the definition change, for `kolla apply -until`. data: databases and queues. control: what uses them. nodes: what every node runs for guests. What a service depends on always changes before it. The value must be literal."}
+var StageAttribute = Attribute{Name: "stage", Type: TypeLiteral, Default: "control", OneOf: stages, Doc: "The part of an upgrade in which services of the definition change, for `kolla apply -until`. data: databases and queues. control: what uses them. nodes: what every node runs for guests. What a service depends on always changes before it. The value must be literal."}
 
 // AbstractAttribute marks a definition that is only for others to start from.
 var AbstractAttribute = Attribute{Name: "abstract", Type: TypeBool, Default: false, Doc: "Whether the definition is only for others to start from, and no service can use it. It may leave out arguments that blocks need. In its labels, `*` stands for the name of the definition that starts from it, and in its expressions definition.name. The value must be literal."}

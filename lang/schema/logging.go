@@ -45,7 +45,7 @@ secret "logs" {}
 		{Name: "mode", Type: TypeLiteral, Default: LogsOfNodes, OneOf: []string{LogsOfNodes, LogsOfPods, LogsNowhere}, Doc: "How logs are collected. node: a pod on each node reads what all containers of the cloud print. sidecar: each pod has a collector of its own, which reads files that the service writes to a volume of both. none: not at all. The value must be literal."},
 		{Name: "collector", Type: TypeLiteral, Default: "fluentd", Doc: "Name of the definition of the collector: fluentd, rsyslog, or [one of your own](../logging.md#a-collector-of-your-own). The value must be literal."},
 		{Name: "image", Type: TypeString, Form: forms.Plain, Doc: "Image of the collector, as `image` of a workload. By default it is Kolla's; rsyslog needs one, because Kolla has none."},
-		{Name: "buffer", Type: TypeString, Form: forms.Quantity, Doc: "Size on disk, for each collector and target, of the records that the target has not taken yet; by default 1Gi on a node and 256Mi in a pod. Once it is full, records are lost, and the collector counts them."},
+		{Name: "buffer", Type: TypeString, Form: forms.Quantity, Doc: "Size on disk, for each collector and target, of the records that the target has not taken yet; by default 1Gi on a node and 256Mi in a pod. Once it is full, records are lost, and the collector counts them. For loki it is 4Mi at most."},
 		{Name: "volume", Type: TypeString, Default: "256Mi", Form: forms.Quantity, Doc: "Size of the volume for the log files of a pod. For the mode sidecar."},
 	},
 	Blocks: []*BlockType{loggingTargetType},
@@ -57,7 +57,7 @@ var loggingTargetType = &BlockType{
 	Attributes: []Attribute{
 		{Name: "type", Type: TypeString, Default: "opensearch", OneOf: []string{"opensearch", "elasticsearch", "loki"}, Doc: "Kind of the store."},
 		{Name: "url", Type: TypeString, Required: true, Form: forms.Plain, Doc: "URL of the store, such as https://logs.example.org:9200, or service.opensearch.url for the cloud's own."},
-		{Name: "index", Type: TypeString, Form: forms.Name, Doc: "Beginning of the names of the indices, which end with the date; by default the name of the cloud. It has no effect on loki."},
+		{Name: "index", Type: TypeString, Form: forms.Name, Doc: "Beginning of the names of the indices, which end with the date; by default the name of the cloud. The service opensearch deletes old indices of other names only if `indices` has their pattern, and the dashboards show them if `pattern` has it. It has no effect on loki."},
 		{Name: "username", Type: TypeString, Form: forms.Plain, Doc: "User of the store, for basic authentication."},
 		{Name: "password", Type: TypeText, Doc: "Password of the user."},
 		{Name: "ca", Type: TypeString, Doc: "Certificates in PEM of the authorities that a store with https may have its certificate from; by default those of the image."},

@@ -32,8 +32,8 @@ var metricsType = &BlockType{
 	Attributes: conditional([]Attribute{
 		{Name: "port", Type: TypeString, Required: true, Doc: "Name of a TCP port of the workload."},
 		{Name: "path", Type: TypeString, Default: "/metrics", Form: forms.URLPath, Doc: "Path of the metrics."},
-		{Name: "interval", Type: TypeNumber, Min: 1, Max: 86400, Doc: "Seconds between two samples; by default, those of the Prometheus. The value must be literal."},
-		{Name: "timeout", Type: TypeNumber, Min: 1, Max: 86400, Doc: "Seconds that a sample may take, at most `interval`, which it needs; by default, those of the Prometheus. The value must be literal."},
+		{Name: "interval", Type: TypeNumber, Min: 1, Max: 86400, Doc: "Seconds between two samples; by default, those of the Prometheus."},
+		{Name: "timeout", Type: TypeNumber, Min: 1, Max: 86400, Doc: "Seconds that a sample may take, at most `interval`, which it needs; by default, those of the Prometheus."},
 	}),
 }
 

@@ -39,6 +39,7 @@ var WorkloadType = &BlockType{
   workload "mailer" {
     from     = "worker"
     replicas = 1
+    stage    = "nodes"
     follows  = ["nova-compute"]
     env      = { QUEUE = workload.name }
   }
@@ -101,6 +102,7 @@ var WorkloadType = &BlockType{
 		{Name: "loss", Type: TypeString, Doc: `Consequence for others if no pod of the workload runs, as the end of a sentence: "running servers lose their network". kolla then protects the workload like data: no plan deletes or replaces it unless -delete-data names it.`},
 		{Name: "scale_down", Type: TypeString, Doc: `How to remove pods of a StatefulSet if an apply cannot do it, as whole sentences: "Each member has to leave the cluster first: ...". kolla refuses a plan with fewer pods with this text.`},
 		{Name: "ports", Type: TypeList, Names: "port", Doc: "Names of the ports that the container listens on."},
+		{Name: "stage", Type: TypeString, OneOf: stages, Doc: "The part of an upgrade in which the workload changes, if it is not that of the definition. Jobs of the service and other services do not wait for the workload then."},
 		{Name: "follows", Type: TypeList, Doc: "Names of definitions, such as nova-compute. The pods start once more when all workloads of these definitions run new images: they have read at their start which versions they may speak. They do so with the first apply after the last pod was replaced."},
 		with(logsAttribute, logsDoc+" By default oslo."),
 		{Name: "own_addresses", Type: TypeBool, Default: false, Doc: "Whether each pod of a StatefulSet has a Service of its own, SERVICE-WORKLOAD-NUMBER.NAMESPACE, whose address stays when the pod is replaced: for clients that must reach a certain pod and resolve no names."},
@@ -223,7 +225,7 @@ var dataVersionType = &BlockType{
 `,
 	Attributes: conditional([]Attribute{
 		{Name: "program", Type: TypeString, Required: true, Doc: "Name of the program, as plans show it."},
-		{Name: "version", Type: TypeString, Required: true, Doc: "Version of the program in the image: as much of it as decides about the data, such as 11.4."},
+		{Name: "version", Type: TypeString, Required: true, Doc: "Version of the program in the image: as much of it as decides about the data, such as 11.4. Where it follows from the release of the image, image.release is the release that the tag of the image names, else `cloud.release`."},
 		{Name: "from", Type: TypeList, Doc: "Other versions whose data this version takes over; by default all."},
 		{Name: "detail", Type: TypeString, Doc: "How to get there from any other version, as whole sentences."},
 	}),

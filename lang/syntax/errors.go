@@ -3,6 +3,7 @@ package syntax
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -138,7 +139,6 @@ type scan struct {
 type opener struct {
 	hclsyntax.Token
 	indent int // of its line
-	line   int // the index of the first token of its line
 }
 
 // closers maps each opening token to its closing token.
@@ -149,12 +149,7 @@ var closers = map[hclsyntax.TokenType]hclsyntax.TokenType{
 }
 
 func isCloser(t hclsyntax.TokenType) bool {
-	for _, closer := range closers {
-		if closer == t {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(closers)), t)
 }
 
 // unclosed returns an error for the first opener without an end, or for the first end without a
@@ -173,7 +168,7 @@ func (s *scan) unclosed() *hcl.Diagnostic {
 		_, opens := closers[t.Type]
 		switch {
 		case opens:
-			s.open = append(s.open, opener{t, s.tokens[lineStart].Range.Start.Column - 1, lineStart})
+			s.open = append(s.open, opener{t, s.tokens[lineStart].Range.Start.Column - 1})
 		case t.Type == hclsyntax.TokenQuotedNewline:
 			return s.unclosedQuote(t)
 		case isCloser(t.Type):

@@ -167,5 +167,3 @@ func (m members) identity(element any) Fields {
 	}
 	return names
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -214,7 +215,7 @@ func (m members) shapes() [][]string {
 	var shapes [][]string
 	seen := map[string]bool{}
 	for _, k := range m.keys {
-		names := sortedKeys(k.values)
+		names := slices.Sorted(maps.Keys(k.values))
 		if id := strings.Join(names, "\x00"); !seen[id] {
 			seen[id] = true
 			shapes = append(shapes, names)

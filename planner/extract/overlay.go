@@ -118,10 +118,5 @@ func same(a, b any, names []string) bool {
 	if !isObject || !otherToo || len(names) == 0 {
 		return canonical(a) == canonical(b)
 	}
-	for _, name := range names {
-		if canonical(x[name]) != canonical(y[name]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(name string) bool { return canonical(x[name]) != canonical(y[name]) })
 }

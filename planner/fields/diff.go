@@ -33,6 +33,7 @@
 package fields
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -46,6 +47,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/planner/proof"
@@ -103,24 +105,17 @@ func Compare(before, after *unstructured.Unstructured) ([]Difference, error) {
 	case before == nil && after == nil, reflect.DeepEqual(c.before, c.after):
 		return nil, nil
 	case before == nil || after == nil:
-		paths, err = leavesOf(c.models, either(c.before, c.after))
+		paths, err = leavesOf(c.models, cmp.Or(c.before, c.after))
 	default:
 		paths, err = c.paths()
 	}
 	if err != nil {
 		return nil, err
 	}
-	secret := either(after, before).GroupVersionKind().GroupKind() == kinds.Secret
+	secret := cmp.Or(after, before).GroupVersionKind().GroupKind() == kinds.Secret
 	differences := slices.Concat(c.reordered, c.describe(paths, secret))
 	slices.SortFunc(differences, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return differences, nil
-}
-
-func either(a, b *unstructured.Unstructured) *unstructured.Unstructured {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 type comparer struct {
@@ -207,12 +202,7 @@ func RepeatsKey(path fieldpath.Path) bool {
 	if field == nil || key == nil {
 		return false
 	}
-	for _, k := range *key {
-		if k.Name == *field {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(*key, func(k value.Field) bool { return k.Name == *field })
 }
 
 // order finds lists with merge keys whose common elements are in another order. The order

@@ -13,14 +13,18 @@ import (
 // destroy, a run as one to add, an import with changes as one to import and one to change,
 // and a partial delete as one to change. An object that moves is counted once.
 type Counts struct {
-	Add, Change, Destroy, Import, Forget int
+	Add     int `json:"add"`
+	Change  int `json:"change"`
+	Destroy int `json:"destroy"`
+	Import  int `json:"import"`
+	Forget  int `json:"forget"`
 	// Move counts the objects that only move. No other number includes them.
-	Move int
+	Move int `json:"move,omitempty"`
 	// Deferred counts the actions with values that are not known yet. Other numbers include
 	// them.
-	Deferred int
+	Deferred int `json:"deferred,omitempty"`
 	// Prune counts the old versions that are deleted. No other number includes them.
-	Prune int
+	Prune int `json:"prune,omitempty"`
 }
 
 // Counts counts the actions.

@@ -15,7 +15,7 @@ type Upgrade struct {
 	Services []ServiceUpgrade `json:"services,omitempty"`
 	// Backward: the cloud or a service goes back to an older release.
 	Backward bool `json:"backward,omitempty"`
-	// Databases names the services whose tables the jobs of the new release change.
+	// Databases names the services whose tables the jobs of the new release may change.
 	Databases []string `json:"databases,omitempty"`
 	// Checks names the services that are asked first whether they can be upgraded.
 	Checks []string `json:"checks,omitempty"`

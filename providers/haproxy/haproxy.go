@@ -51,7 +51,7 @@ type cloud struct {
 	HTTP, TCP   []proxy
 	Monitor     string // socket of the monitor; empty: there is none
 	Admin       string // socket for new certificates; empty: there is none
-	Metrics     string // address with the metrics; empty: there are none
+	Metrics     string // socket with the metrics; empty: there are none
 }
 
 // redirect sends clients from the port of plain HTTP to that of HTTPS.

@@ -20,14 +20,41 @@ const (
 	// CertificateDir has the keys of the Secret with the certificate.
 	CertificateDir = "/etc/haproxy/certificates"
 	DomainVariable = "KOLLA_CLUSTER_DOMAIN"
-	// AddressVariable is the environment variable with the address of the node, at which HAProxy
-	// serves metrics.
-	AddressVariable = "KOLLA_NODE_IP"
 )
 
-// MetricsPort returns the port of the metrics of an exposure, if the cloud has metrics. Exposures on the
-// same nodes have other router ids, and so other ports.
-func MetricsPort(exposure configs.Exposure) int { return 9400 + exposure.Keepalived.RouterID }
+// HAProxy serves metrics at a socket in a directory of its node, if the cloud has metrics. A second HAProxy, in the
+// network of pods, passes them on, because no NetworkPolicy protects a port of the node.
+const (
+	MetricsDir    = "/run/metrics"
+	MetricsSocket = MetricsDir + "/haproxy.sock"
+	MetricsPort   = 9101
+	// AddressVariable is the environment variable with the address of the pod of the second HAProxy.
+	AddressVariable = "KOLLA_POD_IP"
+)
+
+// Exporter returns the haproxy.cfg of the HAProxy that passes metrics on.
+func Exporter() string {
+	return fmt.Sprintf(`%swhat is changed here is lost when it is made anew.
+#
+# Metrics of the HAProxy in the network of this node.
+global
+    log stdout format raw local0
+    maxconn 100
+
+defaults
+    mode http
+    timeout connect 3s
+    timeout client 10s
+    timeout server 10s
+
+frontend metrics
+    bind "${%s}:%d"
+    default_backend node
+
+backend node
+    server node unix@%s
+`, Signature, AddressVariable, MetricsPort, MetricsSocket)
+}
 
 // RenderManaged returns the haproxy.cfg for an exposure of the mode managed. services names the
 // Services that lead to a port of a service. Without a port there is no file. Mistakes are
@@ -44,7 +71,7 @@ func RenderManaged(config *configs.Config, exposure configs.Exposure, services f
 	}
 	data := cloud{Signature: Signature, Name: config.Cloud.Name, Exposure: exposure, Managed: true, Monitor: MonitorSocket}
 	if config.Cloud.Metrics != nil {
-		data.Metrics = fmt.Sprintf("\"${%s}:%d\"", AddressVariable, MetricsPort(exposure))
+		data.Metrics = MetricsSocket
 	}
 	if exposure.TLS != nil {
 		data.Certificate = CertificateDir + "/" + configs.KeyCertificate

@@ -53,7 +53,15 @@ func TestManaged(t *testing.T) {
 		}
 	})
 	t.Run("serves metrics", func(t *testing.T) {
-		url := fmt.Sprintf("http://127.0.0.1:%d/", c.metrics)
+		address := fmt.Sprintf("127.0.0.1:%d", c.metrics)
+		awaitIt(t, "the exporter", func() error {
+			conn, err := net.Dial("tcp", address)
+			if err == nil {
+				_ = conn.Close()
+			}
+			return err
+		})
+		url := "http://" + address + "/"
 		status, text := get(t, url+"metrics")
 		if want := `haproxy_backend_http_responses_total{proxy="page.ui",code="2xx"} `; status != http.StatusOK || !strings.Contains(text, want) {
 			t.Errorf("got %d, want the metric %s:\n%s", status, want, text)
@@ -69,7 +77,7 @@ func TestManaged(t *testing.T) {
 type managed struct {
 	secureCloud
 	dir     string
-	metrics int // port
+	metrics int // port of the exporter
 }
 
 // get returns the status and the body of an answer.
@@ -105,7 +113,7 @@ func startManaged(t *testing.T, values map[string][]byte) *managed {
 	text = strings.NewReplacer(
 		haproxy.CertificateDir, c.dir, haproxy.MonitorSocket, c.file("monitor.sock"), haproxy.AdminSocket, c.file("admin.sock"),
 		"parse-resolv-conf", "nameserver test "+startDNS(t, "page-public.openstack.svc.cluster.test."),
-		`}:9452"`, fmt.Sprintf(`}:%d"`, c.metrics),
+		haproxy.MetricsSocket, c.file("metrics.sock"),
 		`:8080"`, fmt.Sprintf(`:%d"`, startService(t)),
 	).Replace(text)
 	if err := os.WriteFile(c.file("haproxy.cfg"), []byte(text), 0o600); err != nil {
@@ -113,6 +121,11 @@ func startManaged(t *testing.T, values map[string][]byte) *managed {
 	}
 	c.start(t, exec.Command(program, "-db", "-f", c.file("haproxy.cfg")))
 	awaitIt(t, "HAProxy", func() error { return c.probe() })
+	exporter := strings.NewReplacer(haproxy.MetricsSocket, c.file("metrics.sock"), fmt.Sprintf(":%d\"", haproxy.MetricsPort), fmt.Sprintf(":%d\"", c.metrics))
+	if err := os.WriteFile(c.file("exporter.cfg"), []byte(exporter.Replace(haproxy.Exporter())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.start(t, exec.Command(program, "-db", "-f", c.file("exporter.cfg")))
 	return c
 }
 

@@ -17,7 +17,7 @@ const nova = "Nova"
 // difference.
 func (r *Registrar) cells(ctx context.Context, wanted *providers.CellRegistration) (found []providers.Difference, err error) {
 	table := "`" + strings.ReplaceAll(wanted.Database, "`", "``") + "`.cell_mappings"
-	all, err := r.session(wanted.Server).query(ctx, "SELECT uuid, name, transport_url, database_connection FROM "+table)
+	all, err := r.sessions.Of(wanted.Server).query(ctx, "SELECT uuid, name, transport_url, database_connection FROM "+table)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (r *Registrar) cells(ctx context.Context, wanted *providers.CellRegistratio
 			found = append(found, providers.Difference{Server: nova, Path: path + ".name", Declared: cell.Name, Live: live["name"]})
 		}
 		for column, parts := range map[string][]providers.DataPart{"transport_url": cell.TransportURL, "database_connection": cell.DatabaseConnection} {
-			url, known, err := secrets.Join(parts, r.values)
+			url, known, err := secrets.Join(parts, r.sessions.Values)
 			if err == nil && known && len(parts) > 0 && string(url) != live[column] {
 				found = append(found, providers.Difference{Server: nova, Path: path + "." + column, Secret: true})
 			}

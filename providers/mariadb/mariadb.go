@@ -20,10 +20,7 @@ package mariadb
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"net"
 	"slices"
-	"sync"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -31,48 +28,33 @@ import (
 // product is the name of the server in differences and reasons.
 const product = "MariaDB"
 
-// Forwarder connects to ports of pods. A *kubernetes.Client is one.
-type Forwarder interface {
-	Forward(ctx context.Context, to providers.PodPort) (net.Conn, error)
-}
-
 // Registrar compares registrations. It implements providers.Registrar.
-type Registrar struct {
-	forwarder Forwarder
-	values    func(namespace, name string) map[string][]byte
-
-	mu       sync.Mutex
-	sessions map[string]*session
-}
+type Registrar struct{ sessions providers.Sessions[*session] }
 
 var _ providers.Registrar = (*Registrar)(nil)
 
 // New returns a Registrar. values returns the values of a Secret; nil: it does not exist.
-func New(forwarder Forwarder, values func(namespace, name string) map[string][]byte) *Registrar {
-	return &Registrar{forwarder: forwarder, values: values, sessions: map[string]*session{}}
+func New(forwarder providers.Forwarder, values func(namespace, name string) map[string][]byte) *Registrar {
+	return &Registrar{providers.Sessions[*session]{Values: values, Open: func(server providers.PodServer, password string) *session {
+		return newSession(forwarder, server, password)
+	}}}
 }
 
 // Close ends the connections to all servers. The Registrar cannot be used after it.
-func (r *Registrar) Close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.sessions {
-		s.close()
-	}
-}
+func (r *Registrar) Close() { r.sessions.Close((*session).close) }
 
 // Compare returns the differences between a registration and what MariaDB has, sorted by path. If
 // MariaDB cannot be read, the error is a *providers.UncomparedError.
 func (r *Registrar) Compare(ctx context.Context, all *providers.Registration) ([]providers.Difference, error) {
 	var found []providers.Difference
 	if wanted := all.Database; wanted != nil {
-		c := &comparison{session: r.session(wanted.Server), wanted: wanted}
+		c := &comparison{session: r.sessions.Of(wanted.Server), wanted: wanted}
 		for _, compare := range []func(context.Context) error{c.database, c.user, c.privileges} {
 			if err := compare(ctx); err != nil {
 				return nil, err
 			}
 		}
-		if err := c.password(ctx, r.value(wanted.Password)); err != nil {
+		if err := c.password(ctx, r.sessions.Value(wanted.Password)); err != nil {
 			return nil, err
 		}
 		found = c.found
@@ -86,20 +68,4 @@ func (r *Registrar) Compare(ctx context.Context, all *providers.Registration) ([
 	}
 	slices.SortStableFunc(found, func(a, b providers.Difference) int { return cmp.Compare(a.Path, b.Path) })
 	return found, nil
-}
-
-// value returns a value of a Secret; empty: there is none.
-func (r *Registrar) value(key providers.SecretKey) string {
-	return string(r.values(key.Namespace, key.Name)[key.Key])
-}
-
-// session returns the session for a server. All registrations with the same login share it.
-func (r *Registrar) session(server providers.PodServer) *session {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key := fmt.Sprintf("%q", []any{server.Members, server.Username, server.Password})
-	if r.sessions[key] == nil {
-		r.sessions[key] = newSession(r.forwarder, server, r.value(server.Password))
-	}
-	return r.sessions[key]
 }

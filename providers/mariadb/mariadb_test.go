@@ -87,7 +87,7 @@ func wanted() *providers.DatabaseRegistration {
 	}
 }
 
-func compare(t *testing.T, forwarder mariadb.Forwarder, w *providers.DatabaseRegistration) ([]providers.Difference, error) {
+func compare(t *testing.T, forwarder providers.Forwarder, w *providers.DatabaseRegistration) ([]providers.Difference, error) {
 	t.Helper()
 	r := mariadb.New(forwarder, values)
 	defer r.Close()
@@ -306,7 +306,7 @@ func TestUncompared(t *testing.T) {
 	}()
 	tests := map[string]struct {
 		change func(d *mariadbtest.Database, w *providers.DatabaseRegistration)
-		to     mariadb.Forwarder // nil: the server
+		to     providers.Forwarder // nil: the server
 		why    string
 		advice string // a part
 	}{

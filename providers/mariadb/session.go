@@ -32,7 +32,7 @@ const (
 // session reads from one server as an administrator. It logs in with the first statement, and sends each
 // statement once. Several goroutines may use it.
 type session struct {
-	forwarder Forwarder
+	forwarder providers.Forwarder
 	server    providers.PodServer
 	password  string
 
@@ -47,7 +47,7 @@ type session struct {
 // row is a row of a table, by the names of its columns. Columns that are NULL are not in it.
 type row map[string]string
 
-func newSession(forwarder Forwarder, server providers.PodServer, password string) *session {
+func newSession(forwarder providers.Forwarder, server providers.PodServer, password string) *session {
 	return &session{forwarder: forwarder, server: server, password: password, answers: map[string]func() ([]row, error){}}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -86,5 +87,50 @@ func TestUpgradeCheck(t *testing.T) {
 				t.Errorf("told (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestChecksReadTheFilesOfPods checks that the job that checks an upgrade of a service reads the options, the
+// policy and the addresses that its pods read.
+func TestChecksReadTheFilesOfPods(t *testing.T) {
+	const policy = "\n  config \"policy.yaml\" {\n    values = { rule = \"role:admin\" }\n  }\n"
+	const drivers = `
+  backends = { a = { type = "other", settings = { volume_driver = "a.b.C" } } }
+  backup   = { settings = { backup_driver = "d.e.F" } }
+`
+	want := map[string]string{
+		"barbican":  "policy.yaml barbican-api.conf",
+		"cinder":    "policy.yaml cinder-check.conf",
+		"heat":      "policy.yaml heat-api.conf",
+		"keystone":  "policy.yaml keystone.conf",
+		"neutron":   "policy.yaml neutron-server.conf ml2_conf.ini",
+		"nova":      "policy.yaml nova.conf",
+		"placement": "policy.yaml placement-api.conf",
+	}
+	blocks := "service \"mariadb\" {}\nservice \"rabbitmq\" {}\nservice \"memcached\" {}\nservice \"ovn\" {}\n"
+	for name := range want {
+		more := map[string]string{"cinder": drivers}[name]
+		blocks += "service \"" + name + "\" {" + policy + more + "}\n"
+	}
+	config := written(t, blocks)
+	got, env := map[string]string{}, map[string][]configs.Env{}
+	for _, s := range config.Services {
+		for _, job := range s.Jobs {
+			if job.When == "check" && s.Definition != "rabbitmq" { // which asks its API
+				got[s.Name], env[s.Name] = strings.Join(job.Pod.Configs, " "), job.Pod.Env
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("checks read (-want +got):\n%s", diff)
+	}
+	checkOptions(t, config, map[string]string{
+		"cinder cinder-check.conf DEFAULT enabled_backends": "a",
+		"cinder cinder-check.conf a volume_driver":          "a.b.C",
+		"cinder cinder-check.conf DEFAULT backup_driver":    "d.e.F",
+		"neutron neutron-server.conf DEFAULT rpc_workers":   "1",
+	})
+	if names := env["neutron"]; len(names) != 2 || names[0].Name != "NB" || names[1].Name != "SB" {
+		t.Errorf("the check of Neutron has the environment %v, want the addresses of OVN", names)
 	}
 }

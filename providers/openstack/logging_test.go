@@ -3,11 +3,13 @@ package openstack_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -91,6 +93,49 @@ func TestFluentdParameters(t *testing.T) {
 	for name := range known {
 		if !used[name] {
 			t.Errorf("nothing uses %s: is the fact outdated?", name)
+		}
+	}
+}
+
+// TestBuffersFit checks that the volume of a sidecar is larger than the buffers of all its targets together: the kubelet
+// evicts a pod whose volume is larger than its limit.
+func TestBuffersFit(t *testing.T) {
+	sizes := regexp.MustCompile(`(?:total_limit_size |maxDiskSpace=")(\d+)([mg])`)
+	for _, collector := range []string{"fluentd", "rsyslog"} {
+		for _, buffer := range []string{"", "buffer = \"2Gi\""} {
+			text := "cloud \"c\" {\n  release = \"2025.1\"\n  logging {\n    mode = \"sidecar\"\n    collector = \"" + collector + "\"\n    image = \"r.example.org/c:8\"\n" + buffer + "\n"
+			for _, name := range []string{"a", "b", "c"} {
+				text += "    target \"" + name + "\" {\n      url = \"http://a.example.org\"\n    }\n"
+			}
+			text += "  }\n}\nservice \"mariadb\" {}\nservice \"memcached\" {}\nservice \"keystone\" {}\n"
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			objects := render(t, load(t, dir), openstack.Offline())
+			spec, _, ok := podOf(t, find(t, objects, "Deployment/keystone-api"))
+			if !ok {
+				t.Fatal("there is no pod")
+			}
+			var limit, sum int64
+			for _, v := range spec.Volumes {
+				if v.EmptyDir != nil && strings.Contains(v.Name, "buffer") {
+					limit = v.EmptyDir.SizeLimit.Value()
+				}
+			}
+			for _, o := range objects {
+				data, _, _ := unstructured.NestedStringMap(o.Manifest.Object, "data")
+				if config := data["kolla-logs.conf"]; config != "" && strings.Contains(o.Address.String(), "keystone") {
+					sum = 0
+					for _, m := range sizes.FindAllStringSubmatch(config, -1) {
+						size := resource.MustParse(m[1] + map[string]string{"m": "Mi", "g": "Gi"}[m[2]])
+						sum += size.Value()
+					}
+				}
+			}
+			if sum == 0 || limit < sum+32<<20 {
+				t.Errorf("%s %s: the volume takes %d bytes, and the buffers %d", collector, buffer, limit, sum)
+			}
 		}
 	}
 }

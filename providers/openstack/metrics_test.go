@@ -75,7 +75,7 @@ func TestPrometheusWarnings(t *testing.T) {
 	}
 	dir := t.TempDir()
 	text := bytes.ReplaceAll(source, []byte(`var.mode == "services"`), []byte("true"))
-	text = regexp.MustCompile(`(?m)^  probes .*\n`).ReplaceAll(text, nil)
+	text = regexp.MustCompile(`(?m)^ +(probes|expose) .*\n`).ReplaceAll(text, nil)
 	if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +84,49 @@ func TestPrometheusWarnings(t *testing.T) {
 		if !slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return strings.Contains(d.Detail, want) }) {
 			t.Errorf("got %v, want %q", diags, want)
 		}
+	}
+}
+
+// TestMetricsAreInPods checks that no pod in the network of its node serves metrics, where no NetworkPolicy
+// protects them, and that HAProxy and the pod that passes its metrics on have the same directory of the node.
+func TestMetricsAreInPods(t *testing.T) {
+	objects := render(t, inRelease(t, "testdata/metrics", "2025.1"), nodesOfMetrics())
+	pods := func(o providers.Object) (spec map[string]any, component string) {
+		spec, _, _ = unstructured.NestedMap(o.Manifest.Object, "spec", "template", "spec")
+		component, _, _ = unstructured.NestedString(o.Manifest.Object, "spec", "template", "metadata", "labels", "app.kubernetes.io/component")
+		return spec, component
+	}
+	found := 0
+	for _, o := range objects {
+		selected, _, _ := unstructured.NestedString(o.Manifest.Object, "spec", "selector", "app.kubernetes.io/component")
+		if o.Address.Kind != "Service" || !strings.HasSuffix(o.Address.Name, "-metrics") {
+			continue
+		}
+		for _, of := range objects {
+			spec, component := pods(of)
+			if component != selected || of.Address.Kind == "Job" {
+				continue
+			}
+			found++
+			if spec["hostNetwork"] == true {
+				t.Errorf("%s serves metrics in the network of its node", of.Address)
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("there are %d workloads with metrics", found)
+	}
+	var dirs []string
+	for _, name := range []string{"DaemonSet/exposure-public-keepalived", "DaemonSet/exposure-public-exporter"} {
+		spec, _ := pods(find(t, objects, name))
+		for _, v := range spec["volumes"].([]any) {
+			if path, ok, _ := unstructured.NestedString(v.(map[string]any), "hostPath", "path"); ok {
+				dirs = append(dirs, path)
+			}
+		}
+	}
+	if want := []string{"/run/kolla/openstack/exposure-public", "/run/kolla/openstack/exposure-public"}; !slices.Equal(dirs, want) {
+		t.Errorf("the directories are %v, want %v", dirs, want)
 	}
 }
 

@@ -2,9 +2,11 @@ package openstack_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,6 +70,59 @@ func TestRabbitMQFlags(t *testing.T) {
 	}
 	if flags[2].State != "disabled" {
 		t.Error("an experimental feature is enabled")
+	}
+}
+
+// TestRabbitMQFlagsCheck checks that an upgrade to another version of RabbitMQ ends at once while stable
+// feature flags are off, and names them. The same version goes on: its job enables them.
+func TestRabbitMQFlagsCheck(t *testing.T) {
+	admin := filepath.Join(t.TempDir(), "admin")
+	if err := os.WriteFile(admin, []byte("password"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		image, state, stability string
+		ends                    int
+	}{
+		"all are on":          {"4.2.1", "enabled", "stable", 0},
+		"one is off":          {"4.2.1", "disabled", "stable", 2},
+		"experimental":        {"4.2.1", "disabled", "experimental", 0},
+		"same version":        {"4.0.9", "disabled", "stable", 0},
+		"RabbitMQ is stopped": {"4.2.1", "", "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var reply any = []map[string]string{{"name": "rabbitmq_4.0.0", "state": c.state, "stability": c.stability}}
+				if r.URL.Path == "/api/overview" {
+					reply = map[string]string{"rabbitmq_version": "4.0.5"}
+				}
+				if err := json.NewEncoder(w).Encode(reply); err != nil {
+					t.Error(err)
+				}
+			}))
+			defer server.Close()
+			if c.state == "" {
+				server.Close()
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "rabbitmqctl"), []byte("#!/bin/sh\necho "+c.image+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			message := filepath.Join(dir, "termination-log")
+			run := exec.Command("python3", "-c", strings.Replace(script(t, "rabbitmq/flags.py"), "/dev/termination-log", message, 1), "check")
+			run.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "MANAGEMENT_URL=" + server.URL, "ADMIN_PASSWORD_FILE=" + admin}
+			out, err := run.CombinedOutput()
+			if errors.Is(err, exec.ErrNotFound) {
+				t.Skip("NOT RUN: there is no python3 to run flags.py with")
+			}
+			if run.ProcessState.ExitCode() != c.ends {
+				t.Errorf("it ended with %d (%v), want %d, and printed:\n%s", run.ProcessState.ExitCode(), err, c.ends, out)
+			}
+			told, _ := os.ReadFile(message)
+			if want := "Failure: RabbitMQ 4.0.5 lacks feature flags, without which 4.2.1 may not start: rabbitmq_4.0.0."; strings.HasPrefix(string(told), want) != (c.ends == 2) {
+				t.Errorf("it tells %q", told)
+			}
+		})
 	}
 }
 

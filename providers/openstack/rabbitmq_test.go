@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack"
 )
 
@@ -170,5 +171,26 @@ func TestRenameBrokenNode(t *testing.T) {
 	}
 	if r.read("mnesia/"+shortNode+"/data") != "old" {
 		t.Error("the data are gone")
+	}
+}
+
+// TestDataVersionOfImage checks that the version of the data is that of the image that runs, and not that of the
+// cloud's release, which other images have.
+func TestDataVersionOfImage(t *testing.T) {
+	for name, c := range map[string]struct{ cloud, service, rabbitmq, mariadb string }{
+		"the cloud's":          {"", "", "4.0", "10.11"},
+		"tag of the cloud":     {`tag = "2025.2-rocky-9"`, "", "4.1", "11.4"},
+		"image of the cloud":   {`images = { "rabbit*" = "registry.example.org:5000/k/rabbitmq:2026.1-rocky-10@sha256:` + strings.Repeat("0", 64) + `" }`, "", "4.2", "10.11"},
+		"image of the service": {`tag = "2026.1-rocky-10"`, `images = { rabbitmq = "registry.example.org/rabbitmq:2025.1-rocky-9" }`, "4.0", "11.4"},
+		"another tag":          {"", `images = { rabbitmq = "registry.example.org:5000/rabbitmq" }`, "4.0", "10.11"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := render(t, written(t, "service \"mariadb\" {}\nservice \"rabbitmq\" {\n"+c.service+"\n}\n", c.cloud), facts())
+			rabbitmq := providers.DataVersionOf(find(t, objects, "StatefulSet/rabbitmq-server").Manifest)
+			mariadb := providers.DataVersionOf(find(t, objects, "StatefulSet/mariadb-server").Manifest)
+			if rabbitmq.Version != c.rabbitmq || mariadb.Version != c.mariadb {
+				t.Errorf("RabbitMQ %s and MariaDB %s, want %s and %s", rabbitmq.Version, mariadb.Version, c.rabbitmq, c.mariadb)
+			}
+		})
 	}
 }

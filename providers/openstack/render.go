@@ -140,7 +140,7 @@ func (r *renderer) common() common {
 	}
 	for i := range r.config.Services {
 		s := object.Service{Cloud: r.cloud, Decl: &r.config.Services[i]}
-		c.jobs = append(c.jobs, runs.Of(s, serves[s.Decl.Name], r.facts.Made))
+		c.jobs = append(c.jobs, runs.Of(s, serves[s.Decl.Name], r.facts.Made, r.facts.Live))
 	}
 	fields, diags := namespace.Declared(r.cloud, r.config.Manifests)
 	r.report(diags)

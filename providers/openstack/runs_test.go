@@ -1,11 +1,14 @@
 package openstack_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
@@ -185,6 +188,115 @@ func TestRunsAfterKill(t *testing.T) {
 }
 
 func skips(o providers.Object) bool { return o.Skipped() }
+
+// TestRunsBack checks that no job of an older release runs for tables that a newer release has changed, whether or not
+// the pods are new already. Checks change nothing, so that they are no reason.
+func TestRunsBack(t *testing.T) {
+	const check, sync, web = "service.s/Job/s-check-1", "service.s/Job/s-sync-1", "service.s/Deployment/s-w"
+	for name, test := range map[string]struct {
+		release string            // of the configuration
+		ran     map[string]string // objects with their images
+		want    bool
+	}{
+		"the tables are new": {"2025.1", map[string]string{sync: "s:2025.2-rocky-10", web: "s:2025.1-rocky-9"}, true},
+		"the pods are new":   {"2025.1", map[string]string{web: "s:2025.2-rocky-10"}, true},
+		"only a check ran":   {"2025.1", map[string]string{check: "s:2025.2-rocky-10", web: "s:2025.1-rocky-9"}, false},
+		"the same release":   {"2025.1", map[string]string{sync: "s:2025.1-rocky-10", web: "s:2025.1-rocky-9"}, false},
+		"an upgrade":         {"2025.2", map[string]string{web: "s:2025.1-rocky-9"}, false},
+		"another image":      {"2025.1", map[string]string{web: "other:2025.2-rocky-10"}, false},
+		"no release":         {"2025.1", map[string]string{web: "s:42"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := facts()
+			f.Made = func(string) []addrs.Object {
+				var out []addrs.Object
+				for text := range test.ran {
+					address, err := addrs.ParseObject(text)
+					if err != nil {
+						t.Fatal(err)
+					}
+					out = append(out, address)
+				}
+				return out
+			}
+			f.Live = func(r providers.Ref) *unstructured.Unstructured {
+				for text, image := range test.ran {
+					if address, _ := addrs.ParseObject(text); address.Name == r.Name && address.Kind == r.GVK.Kind {
+						return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+							"containers": []any{map[string]any{"image": "quay.io/openstack.kolla/" + image}},
+						}}}}}
+					}
+				}
+				return nil
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "cloud.hcl"), []byte(strings.Replace(backCloud, "RELEASE", test.release, 1)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			config := load(t, dir)
+			var names []string
+			run := func(facts openstack.Facts) (skipped []string) {
+				objects, diags := rendered(config, facts)
+				if diags.HasErrors() {
+					t.Fatal(diags)
+				}
+				for _, o := range objects {
+					if o.IsJob() {
+						names = append(names, o.Address.Name)
+						if o.Skipped() {
+							skipped = append(skipped, o.Family.Name)
+						}
+					}
+				}
+				slices.Sort(skipped)
+				return skipped
+			}
+			var want []string
+			if test.want {
+				want = []string{"s-check", "s-contract", "s-sync"}
+			}
+			if got := run(f); !slices.Equal(got, want) {
+				t.Errorf("skipped are %v, want %v", got, want)
+			}
+			back := names
+			names, f.Live = nil, nil
+			run(f)
+			slices.Sort(names)
+			slices.Sort(back)
+			if !slices.Equal(names, back) {
+				t.Errorf("a later plan would run the jobs: %v, and they were %v", names, back)
+			}
+		})
+	}
+}
+
+const backCloud = `cloud "test" {
+  release   = "RELEASE"
+  namespace = "openstack"
+}
+
+definition "s" {
+  job "check" {
+    when  = "check"
+    image = "s"
+  }
+
+  job "sync" { image = "s" }
+
+  workload "w" {
+    kind  = "Deployment"
+    image = "s"
+  }
+
+  job "contract" {
+    when  = "after"
+    runs  = "release"
+    image = "s"
+  }
+}
+
+service "s" {}
+`
 
 // TestNodesOfJobs checks that a job gets the names of the nodes of a role, and runs again when a
 // node joins the role.

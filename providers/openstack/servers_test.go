@@ -258,6 +258,21 @@ func TestOVNMembers(t *testing.T) {
 	}
 }
 
+// TestNorthdChangesWithTheNodes checks that northd changes in the stage of the nodes, and that nothing waits for
+// it: its dependants would change in that stage, too.
+func TestNorthdChangesWithTheNodes(t *testing.T) {
+	objects := render(t, inRelease(t, "testdata/servers", newest), facts())
+	northd := find(t, objects, "Deployment/ovn-northd")
+	if northd.Stage != configs.StageNodes {
+		t.Errorf("northd changes in the stage %q", northd.Stage)
+	}
+	for _, o := range objects {
+		if slices.Contains(o.DependsOn, northd.Address) {
+			t.Errorf("%s waits for northd", o.Address)
+		}
+	}
+}
+
 // TestOVNNetworks checks the environment variables with the interfaces for a node's tunnels and
 // bridges.
 func TestOVNNetworks(t *testing.T) {
@@ -390,7 +405,7 @@ func TestServersJobs(t *testing.T) {
 	}
 	want := map[string]string{
 		"nova check upgrade-check":         "nova.conf",
-		"neutron check upgrade-check":      "neutron-db.conf ml2_conf.ini",
+		"neutron check upgrade-check":      "neutron-server.conf ml2_conf.ini",
 		"nova before db-sync":              "nova-db.conf cell0.conf cells.conf",
 		"nova after db-online":             "nova-db.conf cell0.conf cells.conf",
 		"nova-cell2 before db-sync":        "nova-db.conf",

@@ -125,9 +125,9 @@ func TestStacksJobs(t *testing.T) {
 		"cinder after db-online: cinder-manage db online_data_migrations, cinder-db.conf",
 		"cinder after retire: python3 -c retire.py, cinder-db.conf",
 		"cinder before db-sync: cinder-manage db sync, cinder-db.conf",
-		"cinder check upgrade-check: python3 -c check.py cinder-status, cinder-db.conf",
+		"cinder check upgrade-check: python3 -c check.py cinder-status, policy.yaml cinder-check.conf ceph.conf",
 		"heat before db-sync: heat-manage db_sync, heat-db.conf",
-		"heat check upgrade-check: python3 -c check.py heat-status, heat-db.conf",
+		"heat check upgrade-check: python3 -c check.py heat-status, heat-api.conf",
 	}
 	if diff := cmp.Diff(want, jobs); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)

@@ -25,10 +25,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"hash"
-	"net"
 	"slices"
 	"strings"
-	"sync"
 
 	"kolla.openstack.org/kolla/providers"
 )
@@ -39,35 +37,20 @@ const product = "RabbitMQ"
 // Owned, before CLOUD/SERVICE, is the description of virtual hosts that the job makes.
 const Owned = "Managed by kolla: "
 
-// Forwarder connects to ports of pods. A *kubernetes.Client is one.
-type Forwarder interface {
-	Forward(ctx context.Context, to providers.PodPort) (net.Conn, error)
-}
-
 // Registrar compares registrations. It implements providers.Registrar.
-type Registrar struct {
-	forwarder Forwarder
-	values    func(namespace, name string) map[string][]byte
-
-	mu       sync.Mutex
-	sessions map[string]*session
-}
+type Registrar struct{ sessions providers.Sessions[*session] }
 
 var _ providers.Registrar = (*Registrar)(nil)
 
 // New returns a Registrar. values returns the values of a Secret; nil: it does not exist.
-func New(forwarder Forwarder, values func(namespace, name string) map[string][]byte) *Registrar {
-	return &Registrar{forwarder: forwarder, values: values, sessions: map[string]*session{}}
+func New(forwarder providers.Forwarder, values func(namespace, name string) map[string][]byte) *Registrar {
+	return &Registrar{providers.Sessions[*session]{Values: values, Open: func(server providers.PodServer, password string) *session {
+		return newSession(forwarder, server, password)
+	}}}
 }
 
 // Close ends the connections to all servers. The Registrar cannot be used after it.
-func (r *Registrar) Close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.sessions {
-		s.web.CloseIdleConnections()
-	}
-}
+func (r *Registrar) Close() { r.sessions.Close(func(s *session) { s.web.CloseIdleConnections() }) }
 
 // Compare returns the differences between a registration and what RabbitMQ has, sorted by path. If
 // RabbitMQ cannot be read, the error is a *providers.UncomparedError.
@@ -76,33 +59,17 @@ func (r *Registrar) Compare(ctx context.Context, all *providers.Registration) ([
 	if wanted == nil {
 		return nil, nil
 	}
-	c := &comparison{session: r.session(wanted.Server), wanted: wanted}
+	c := &comparison{session: r.sessions.Of(wanted.Server), wanted: wanted}
 	for _, compare := range []func(context.Context) error{c.vhost, c.permissions} {
 		if err := compare(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.user(ctx, r.value(wanted.Password)); err != nil {
+	if err := c.user(ctx, r.sessions.Value(wanted.Password)); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(c.found, func(a, b providers.Difference) int { return cmp.Compare(a.Path, b.Path) })
 	return c.found, nil
-}
-
-// value returns a value of a Secret; empty: there is none.
-func (r *Registrar) value(key providers.SecretKey) string {
-	return string(r.values(key.Namespace, key.Name)[key.Key])
-}
-
-// session returns the session for a server. All registrations with the same login share it.
-func (r *Registrar) session(server providers.PodServer) *session {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key := fmt.Sprintf("%q", []any{server.Members, server.Username, server.Password})
-	if r.sessions[key] == nil {
-		r.sessions[key] = newSession(r.forwarder, server, r.value(server.Password))
-	}
-	return r.sessions[key]
 }
 
 // comparison is the comparison of one virtual host with its user.

@@ -94,7 +94,7 @@ func serve(t *testing.T, d *rabbitmqtest.Database) (address string, requests fun
 	}
 }
 
-func compare(t *testing.T, forwarder rabbitmq.Forwarder, w *providers.QueueRegistration) ([]providers.Difference, error) {
+func compare(t *testing.T, forwarder providers.Forwarder, w *providers.QueueRegistration) ([]providers.Difference, error) {
 	t.Helper()
 	r := rabbitmq.New(forwarder, values)
 	defer r.Close()
@@ -255,7 +255,7 @@ func TestQueueUncompared(t *testing.T) {
 	t.Cleanup(moved.Close)
 	tests := map[string]struct {
 		change func(d *rabbitmqtest.Database, w *providers.QueueRegistration)
-		to     rabbitmq.Forwarder // nil: the server
+		to     providers.Forwarder // nil: the server
 		why    string
 		advice string // a part
 	}{

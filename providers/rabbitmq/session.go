@@ -26,7 +26,7 @@ const (
 // session reads from one server as an administrator. It reads each list once. Several goroutines may use
 // it.
 type session struct {
-	forwarder Forwarder
+	forwarder providers.Forwarder
 	server    providers.PodServer
 	password  string
 	web       *http.Client
@@ -80,7 +80,7 @@ var columns = map[string]string{
 	"permissions": "user,vhost,configure,write,read",
 }
 
-func newSession(forwarder Forwarder, server providers.PodServer, password string) *session {
+func newSession(forwarder providers.Forwarder, server providers.PodServer, password string) *session {
 	s := &session{forwarder: forwarder, server: server, password: password, lists: map[string]func() ([]entry, error){}}
 	s.web = &http.Client{
 		Transport: &http.Transport{DialContext: s.dial},

@@ -115,13 +115,5 @@ func Join(parts []providers.DataPart, live providers.Values) (value []byte, know
 // isMade reports whether kolla generates the values of the object, or generated them for
 // the Secret whose values the object takes over.
 func isMade(o *providers.Object) bool {
-	if o.Generated() {
-		return true
-	}
-	for _, data := range o.Data {
-		if data.Carried {
-			return true
-		}
-	}
-	return false
+	return o.HasData(func(d providers.SecretData) bool { return d.Generate != nil || d.Carried })
 }

@@ -246,3 +246,12 @@ func tooLarge(limit int64) error {
 	}
 	return fmt.Errorf("%w: it has more than %d MiB", ErrTooLarge, limit>>20)
 }
+
+// Cause returns an error without the names of the operation and of the file.
+func Cause(err error) error {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
+}

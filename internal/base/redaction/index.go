@@ -3,6 +3,7 @@ package redaction
 import (
 	"encoding/binary"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -209,12 +210,7 @@ func (m match) common() bool {
 
 // within reports whether one of the texts contains the match.
 func (m match) within(texts []string) bool {
-	for _, text := range texts {
-		if strings.Contains(text, m.text[m.start:m.end]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, m.text[m.start:m.end]) })
 }
 
 // wide returns the match without blanks around it, and with the adjacent base64 characters that

@@ -318,7 +318,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value, before, after string) {
 		if len(strings.TrimSpace(value)) < 8 || strings.TrimSpace(value) != value || strings.Contains(redaction.Mask, value) { //nolint:gocritic // it asks whether the mask has the value in it
-			t.Skip()
+			return // such a value is not masked
 		}
 		v := values(value)
 		for _, quoted := range []string{value, strconv.Quote(value), base64.StdEncoding.EncodeToString([]byte(value)), url.QueryEscape(value)} {

@@ -16,7 +16,6 @@ import (
 	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -57,7 +56,7 @@ has the password, read from the cluster. It is printed nowhere.
 
 SERVICE names the Keystone if there are several. It evaluates the configuration, and needs a
 cluster only to read data blocks and the password.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			&cli.BoolFlag{Name: "clouds-yaml", Usage: "print a clouds.yaml instead of a file for a shell"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE` instead of printing"},
 			&cli.BoolFlag{Name: "with-password", Usage: "write the password into the file of -out"},
@@ -84,8 +83,7 @@ func runOpenRC(w *command.Workspace, names []string) error {
 	if err := target.Check(); err != nil {
 		return err
 	}
-	w.Loading = engine.Loading{Cluster: w.Cluster, Settled: true, Quiet: true}
-	if err := w.LoadConfig(); err != nil {
+	if err := w.LoadSettled(); err != nil {
 		return err
 	}
 	keystone, err := chooseKeystone(w.Config, names)

@@ -41,16 +41,13 @@ guesses the name, and reports the guesses and the parts that it cannot know.
 
 RBAC cannot allow only dry runs. So a plan with the rights of -read-only does no dry runs:
 it shows changes, and marks them as not verified.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
+		Flags: append(command.CloudFlags(), command.StateFlag(),
 			&cli.BoolFlag{Name: "read-only", Usage: "print only the rights that kolla plan needs"},
 			&cli.StringFlag{Name: "user", Usage: "also bind the roles to the user `NAME`"},
 			&cli.StringFlag{Name: "group", Usage: "also bind the roles to the group `NAME`"},
 			&cli.StringFlag{Name: "serviceaccount", Usage: "also bind the roles to the service account `NAMESPACE:NAME`"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			return runRBAC(command.NewWorkspace(s, c))
 		},
 	}

@@ -28,8 +28,8 @@ Makes a plan, shows it, asks, and carries it out in dependency order. It waits u
 object is ready. With a plan file it makes the plan again and carries out the file's plan
 without asking. If the new plan differs, it changes nothing, and lists each difference with
 its author. So it needs the same configuration, the same values of variables, and the same
-options -destroy, -adopt, -force-conflicts, -force-release, -replace, -rotate, -delete-data,
--keep-data, -policy, -override-policy and -allow-unverified as the plan.
+options -destroy, -adopt, -force-conflicts, -force-release, -force-data, -replace, -rotate,
+-delete-data, -keep-data, -policy, -override-policy and -allow-unverified as the plan.
 
 With -skip-drifted, kolla skips the actions of objects that others changed since the plan was
 made, unless they do less than the plan shows. It also skips the actions that depend on them,
@@ -83,9 +83,6 @@ the node and the resources that may remain. This needs the right to run commands
 (create pods/exec).`,
 		Flags: append(append(planFlags(), applyFlags()...), dataFlags()...),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			if err := approvable(c, false); err != nil {
 				return err
 			}

@@ -85,9 +85,6 @@ interrupted, or is being made.`,
 				Flags: append(append(command.StateFlags(), backupFlags(fromFlag)...),
 					&cli.BoolFlag{Name: "json", Usage: "print the manifests as JSON"}, command.NoColorFlag()),
 				Action: func(c *cli.Context) error {
-					if err := command.NoArguments(c); err != nil {
-						return err
-					}
 					return list(command.NewWorkspace(s, c))
 				},
 			},
@@ -200,16 +197,10 @@ func openTarget(ctx context.Context, w *command.Workspace, place string, create 
 // recordedWorkloads reads the state, and returns it with the workloads that have data to save: those of
 // the services with these names, or all.
 func recordedWorkloads(ctx context.Context, w *command.Workspace, names []string) (*state.State, []backup.Workload, error) {
-	if err := w.Connect(ctx); err != nil {
+	if err := w.OpenLast(ctx); err != nil {
 		return nil, nil, err
 	}
-	if err := w.OpenLastStore(ctx); err != nil {
-		return nil, nil, err
-	}
-	st, err := w.Store.Read()
-	if err == nil {
-		err = w.CheckState(st)
-	}
+	st, err := w.Recorded()
 	if err != nil {
 		return nil, nil, err
 	}

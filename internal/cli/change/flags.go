@@ -10,14 +10,14 @@ import (
 
 // planFlags returns the options of commands that make a plan.
 func planFlags() []cli.Flag {
-	return append(append(append(command.VariableFlags(), command.ClusterFlags()...), command.DetailFlags()...),
+	return append(append(command.CloudFlags(), command.DetailFlags()...),
 		command.StateFlag(),
 		&cli.BoolFlag{Name: "force-conflicts", Usage: "take over fields that other field managers own"},
 		&cli.StringFlag{Name: "verify", Usage: "`full` also compares the objects that are known to be unchanged with the server"},
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only `ADDRESS`, an object or a block, and its dependencies; may be repeated"},
 		&cli.StringSliceFlag{Name: "target-file", Usage: "read addresses for -target from `FILE`, one per line; # starts a comment; may be repeated"},
 		&cli.StringSliceFlag{Name: "exclude", Usage: "leave out `ADDRESS`, an object or a block, and everything that depends on it; may be repeated"},
-		&cli.StringFlag{Name: "until", Usage: "leave out what an upgrade changes after `STAGE`: checks, data or control; and all deletions"},
+		&cli.StringFlag{Name: "until", Usage: "leave out what an upgrade changes after `STAGE`: checks, data or control; and deletions, except of old versions and finished jobs"},
 		command.PolicyFlag(),
 		&cli.StringSliceFlag{Name: "override-policy", Usage: "continue even if policy `NAME` denies the plan; may be repeated"},
 		&cli.IntFlag{Name: "max-deletes", Usage: "delete at most `N` objects; old versions and jobs do not count (default half of the objects in the state; all for a destroy)", DefaultText: " "},
@@ -36,6 +36,7 @@ func changeFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "rotate", Usage: "make new values for the Secret with this `ADDRESS`, or rotate its keys; may be repeated"},
 		&cli.BoolFlag{Name: "allow-unverified", Usage: "accept objects that could not be compared, and write objects even if admission denies their dry runs"},
 		&cli.StringSliceFlag{Name: "force-release", Usage: "change to OpenStack `RELEASE` even if OpenStack does not support this upgrade; may be repeated"},
+		&cli.StringSliceFlag{Name: "force-data", Usage: "start the new version of the service with this `ADDRESS` even if it does not take over the data; may be repeated"},
 		command.RegistrationsFlag(),
 		&cli.BoolFlag{Name: "refresh-only", Usage: "only update the state from the cluster, and show what others changed"},
 	}

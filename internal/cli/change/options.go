@@ -32,6 +32,7 @@ func planOptions(w *command.Workspace, saved *plans.Plan) (engine.Options, error
 
 		AllowUnverified:  w.Flags.Bool("allow-unverified"),
 		ForceReleases:    w.Flags.StringSlice("force-release"),
+		ForceData:        command.Canonical(w.Flags.StringSlice("force-data")),
 		SkipDrifted:      w.Flags.Bool(skipDriftedFlag),
 		OverridePolicies: w.Flags.StringSlice("override-policy"),
 
@@ -103,13 +104,12 @@ func checkAdopt(addresses []string) error {
 // checkModes refuses options that contradict each other.
 func checkModes(w *command.Workspace, destroy bool) error {
 	if w.Flags.Bool("refresh-only") {
-		for _, name := range []string{"replace", "rotate", "adopt", "force-conflicts"} {
-			if w.Flags.IsSet(name) {
-				return failure.New(fmt.Sprintf("-refresh-only and -%s contradict each other", name), "A plan that only refreshes the state changes nothing in the cluster.")
-			}
+		const why = "A plan that only refreshes the state changes nothing in the cluster."
+		if err := command.Contradiction(w.Flags, "refresh-only", why, "replace", "rotate", "adopt", "force-conflicts"); err != nil {
+			return err
 		}
 		if destroy {
-			return failure.New("-refresh-only and -destroy contradict each other", "A plan that only refreshes the state changes nothing in the cluster.")
+			return failure.New("-refresh-only and -destroy contradict each other", why)
 		}
 	}
 	if w.Flags.Bool(keepDataFlag) {
@@ -167,7 +167,7 @@ func checkUntil(stage string, destroy bool) error {
 		return failure.New("-until is for upgrades", "A destroy has no stages.")
 	case !slices.Contains(possible, stage):
 		return failure.New(fmt.Sprintf("-until=%s is not known", stage),
-			fmt.Sprintf("The stages of an upgrade are %s. Without -until, an apply carries out all of them.", strings.Join(configs.Stages, ", ")))
+			fmt.Sprintf("-until takes %s. Without it, an apply carries out all stages, also the last one, %s.", strings.Join(possible, ", "), configs.Stages[len(possible)]))
 	}
 	return nil
 }

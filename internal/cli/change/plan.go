@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -45,9 +44,6 @@ A plan with errors is shown, with the errors below it, and is not saved.`,
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			command.AnnotationsFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			outputs, err := command.Outputs(c)
 			if err != nil {
 				return err
@@ -100,13 +96,7 @@ func runPlan(w *command.Workspace, stdout io.Writer) error {
 		return err
 	}
 	plan := made.Plan
-	w.Printer.Annotations.Plan(plan)
-	if !w.Outputs.Stdout() {
-		if err := w.Printer.Plan(plan, command.Details(w.Flags)); err != nil {
-			return err
-		}
-	}
-	if err := w.Outputs.Write(stdout, plan, time.Time{}); err != nil {
+	if err := w.ShowPlan(stdout, plan); err != nil {
 		return err
 	}
 	if !plan.Destroy {

@@ -23,7 +23,7 @@ import (
 
 // powerOptions let a plan do more than the configuration says. An apply of a saved plan needs them
 // again. Otherwise anyone who can edit the file could destroy the cloud.
-var powerOptions = []string{"destroy", "adopt", "force-conflicts", "replace", "rotate", "delete-data", keepDataFlag, "override-policy", "allow-unverified", "force-release"}
+var powerOptions = []string{"destroy", "adopt", "force-conflicts", "replace", "rotate", "delete-data", keepDataFlag, "override-policy", "allow-unverified", "force-release", "force-data"}
 
 // narrowOptions restrict a plan. A saved plan has them in its file.
 var narrowOptions = []string{"target", "target-file", "exclude", "until", "refresh-only"}

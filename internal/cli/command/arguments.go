@@ -59,6 +59,29 @@ func TooMany(c *cli.Context, extra string) error {
 	return failure.New("Too many arguments", fmt.Sprintf("Did not expect %q. See `kolla %s -help`.", extra, c.Command.Name))
 }
 
+// given reports whether an option is set, and not to false.
+func given(c *cli.Context, option string) bool { return c.IsSet(option) && c.Value(option) != false }
+
+// Contradiction returns an error if an option is given and one of others is set, for the reason why.
+func Contradiction(c *cli.Context, option, why string, others ...string) error {
+	for _, other := range others {
+		if given(c, option) && c.IsSet(other) {
+			return failure.New(fmt.Sprintf("-%s and -%s contradict each other", option, other), why)
+		}
+	}
+	return nil
+}
+
+// Exclusive refuses pairs of options of which both are given.
+func Exclusive(c *cli.Context, pairs [][2]string) error {
+	for _, pair := range pairs {
+		if given(c, pair[0]) && given(c, pair[1]) {
+			return failure.New("Options exclude each other", fmt.Sprintf("-%s and -%s do not go together.", pair[0], pair[1]))
+		}
+	}
+	return nil
+}
+
 // Interspersed returns the arguments of a command that accepts options after them. It sets
 // these options.
 func Interspersed(c *cli.Context) ([]string, error) {

@@ -123,6 +123,9 @@ func ClusterFlags() []cli.Flag {
 	}
 }
 
+// CloudFlags are the options of commands that need the configuration and the cluster.
+func CloudFlags() []cli.Flag { return append(VariableFlags(), ClusterFlags()...) }
+
 // DetailFlags are -full, -compact and -summary: how much of a plan a terminal shows.
 func DetailFlags() []cli.Flag {
 	return []cli.Flag{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/lang"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kubernetes"
 	"kolla.openstack.org/kolla/providers/openstack"
@@ -114,6 +116,12 @@ func (w *Workspace) LoadConfig() error {
 	return nil
 }
 
+// LoadSettled loads the configuration with the data that the cluster has now, and shows errors only.
+func (w *Workspace) LoadSettled() error {
+	w.Loading = engine.Loading{Cluster: w.Cluster, Settled: true, Quiet: true}
+	return w.LoadConfig()
+}
+
 // Take shows the diagnostics of a configuration, and takes it unless it has errors.
 func (w *Workspace) Take(config *configs.Config, diags hcl.Diagnostics) error {
 	loaded, err := w.Source.Accept(config, diags, w.Loading)
@@ -179,7 +187,23 @@ func (w *Workspace) Dial() (err error) {
 
 // openState reads the state, and refuses the state of another cluster or cloud.
 func (w *Workspace) openState() (*state.State, error) {
-	st, err := w.ReadState(w.Flags.Context)
+	if err := w.OpenStore(w.Flags.Context); err != nil {
+		return nil, err
+	}
+	return w.Recorded()
+}
+
+// OpenLast connects to the cluster, and opens the state as OpenLastStore does.
+func (w *Workspace) OpenLast(ctx context.Context) error {
+	if err := w.Connect(ctx); err != nil {
+		return err
+	}
+	return w.OpenLastStore(ctx)
+}
+
+// Recorded reads the opened state, and refuses the state of another cluster or cloud.
+func (w *Workspace) Recorded() (*state.State, error) {
+	st, err := w.Store.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -264,6 +288,17 @@ func WarnOfHolder(printer *view.Printer, holder *state.LockInfo) {
 	}
 	printer.Warn(fmt.Sprintf("%s has been at work since %s: kolla %s", holder.Who, holder.Created.Local().Format("15:04"), holder.Operation),
 		"What is shown may be out of date when that ends: plan again then.")
+}
+
+// ShowPlan prints a plan, and writes it to the outputs. stdout gets the output that -format chooses.
+func (w *Workspace) ShowPlan(stdout io.Writer, plan *plans.Plan) error {
+	w.Printer.Annotations.Plan(plan)
+	if !w.Outputs.Stdout() {
+		if err := w.Printer.Plan(plan, Details(w.Flags)); err != nil {
+			return err
+		}
+	}
+	return w.Outputs.Write(stdout, plan, time.Time{})
 }
 
 // Render loads the configuration, and makes its objects without a cluster.

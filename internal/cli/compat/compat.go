@@ -44,7 +44,6 @@ var advice = map[string]string{
 	"kolla reconfigure":       "One command makes all changes: kolla apply. kolla plan shows them before, and what restarts.",
 	"kolla upgrade":           "Write the new release in the cloud block, and run kolla apply.",
 	"kolla prechecks":         "kolla validate checks the configuration, and kolla plan what it meets in the cluster.",
-	"kolla check":             "kolla status shows the services, and says what is not ready and why.",
 	"kolla validate-config":   "kolla validate warns of options that a service does not have.",
 	"kolla genconfig":         "kolla config SERVICE FILE prints a config file, and kolla render all objects.",
 	"kolla pull":              "Nodes pull images when a pod needs them.",
@@ -52,10 +51,10 @@ var advice = map[string]string{
 	"kolla gather-facts":      "kolla asks the cluster for facts with each plan.",
 	"kolla genpwd":            "Passwords and keys are generated at apply, and stay in the cluster.",
 	"kolla certificates":      "A secret block of the kind x509 makes a certificate.",
-	"kolla post-deploy":       "Nothing is left to do after kolla apply. For an admin-openrc.sh or a clouds.yaml: kolla openrc",
-	"kolla stop":              "kolla has no command that only stops services. kolla destroy deletes the cloud; data stays unless you name it.",
-	"kolla mariadb-backup":    "kolla makes no backups of data.",
-	"kolla mariadb-recovery":  "kolla runs one MariaDB, which Kubernetes starts again by itself.",
+	"kolla post-deploy":       "For an admin-openrc.sh or a clouds.yaml: kolla openrc",
+	"kolla stop":              "kolla destroy -keep-data. The next kolla apply takes the data up again.",
+	"kolla mariadb-backup":    "kolla backup saves the databases and what else services keep, and kolla restore brings it back.",
+	"kolla mariadb-recovery":  "Members of MariaDB form their cluster again by themselves, also after a power cut of all nodes.",
 
 	"kolla destroy -yes-i-really-really-mean-it": "To destroy without being asked: kolla destroy -auto-approve",
 

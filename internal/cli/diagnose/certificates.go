@@ -52,7 +52,7 @@ func certificatesOf(w *command.Workspace, plan *plans.Plan, now time.Time) []dri
 		if len(chain) == 0 {
 			continue
 		}
-		c := drift.Certificate{Namespace: ref.Namespace, Secret: ref.Name, Ends: chain[0].NotAfter, Issued: renewal.issuer != nil}
+		c := drift.Certificate{Namespace: ref.Namespace, Secret: ref.Name, Ends: chain[0].NotAfter.UTC(), Issued: renewal.issuer != nil}
 		c.Made = renewal.before > 0 && !c.Issued
 		warning := cmp.Or(renewal.before, secrets.EndsWithin(chain[0]))
 		if c.Issued {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/cli/access"
 	"kolla.openstack.org/kolla/internal/cli/command"
-	"kolla.openstack.org/kolla/internal/run/engine"
+	"kolla.openstack.org/kolla/internal/present/status"
 	"kolla.openstack.org/kolla/internal/run/smoke"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
@@ -50,11 +51,13 @@ last of these, it needs the state. docs/check.md has an example, and a job for c
 
 -deep runs OpenStack's own tests, Tempest, in a pod of the cloud's namespace, from Kolla's
 image tempest. Its configuration follows from the declared services and their APIs, and
-contains no password. It leaves out tests that are known to fail, and lists them with the
-reasons. docs/check.md has more.
+contains no password. It leaves out tests that are known to fail, those of services that
+are not declared, and those of -without, and lists them with the reasons. docs/check.md has
+more.
 
-Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left behind.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
+Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left behind, or
+with -deep a test failed, a required test was skipped, or no test passed.`,
+		Flags: append(command.CloudFlags(), command.StateFlag(),
 			&cli.StringSliceFlag{Name: "only", Usage: "run only the check with this `NAME`, and those that it needs; may be repeated, or have several names separated by commas"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "leave out the check with this `NAME`; may be repeated, or have several names separated by commas"},
 			&cli.StringFlag{Name: "image", Usage: "boot the server from the image with this `NAME` or ID, instead of the smallest public one"},
@@ -65,20 +68,16 @@ Exit codes: 0 no check failed, 1 error, 2 a check failed, or something was left 
 			&cli.StringFlag{Name: "metrics", Usage: "also write metrics to `FILE`, for the textfile collector of node_exporter"},
 			&cli.BoolFlag{Name: "deep", Usage: "run OpenStack's own tests (Tempest) instead, in a pod of the cluster: hours"},
 			&cli.StringFlag{Name: "tests", Usage: "with -deep, run the tests whose names match `REGEX`, instead of those that the interop guideline requires"},
+			&cli.StringFlag{Name: "without", Usage: "with -deep, leave out the tests whose names match `REGEX`"},
 			&cli.StringFlag{Name: "tempest-image", Usage: "with -deep, the `IMAGE` with Tempest, instead of Kolla's in the registry of the cloud"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
+			if err := cmp.Or(
+				command.Contradiction(c, "deep", "-deep runs Tempest only. Choose its tests with -tests.", "only", "skip", "clean", "metrics", "json"),
+				command.Contradiction(c, "clean", "-clean runs no check, and has no results.", "only", "skip", "metrics", "json"),
+			); err != nil {
 				return err
-			}
-			for _, name := range []string{"only", "skip", "clean", "metrics", "json"} {
-				if c.Bool("deep") && c.IsSet(name) {
-					return failure.New(fmt.Sprintf("-deep and -%s contradict each other", name), "-deep runs Tempest only. Choose its tests with -tests.")
-				}
-				if c.Bool("clean") && c.IsSet(name) && name != "clean" {
-					return failure.New(fmt.Sprintf("-clean and -%s contradict each other", name), "-clean runs no check, and has no results.")
-				}
 			}
 			checks, err := smoke.Select(namesIn(c, "only"), namesIn(c, "skip"))
 			if err != nil {
@@ -143,8 +142,7 @@ func runCheck(w *command.Workspace, checks []smoke.Check, metrics files.Output) 
 
 // cloudToCheck loads the configuration, and reads from the cluster what a client needs.
 func cloudToCheck(ctx context.Context, w *command.Workspace) (*smoke.Cloud, error) {
-	w.Loading = engine.Loading{Cluster: w.Cluster, Settled: true, Quiet: true}
-	if err := w.LoadConfig(); err != nil {
+	if err := w.LoadSettled(); err != nil {
 		return nil, err
 	}
 	url, password, err := access.Administrator(w)
@@ -214,27 +212,25 @@ func registerUsers(s *configs.Service) addrs.Object {
 
 // unreadyWorkloads says which workloads of the state are not ready, or have no pods.
 func unreadyWorkloads(ctx context.Context, w *command.Workspace) (out []string) {
-	err := w.Connect(ctx)
+	err := w.OpenLast(ctx)
+	var look *status.Look
 	if err == nil {
-		err = w.OpenLastStore(ctx)
+		look, err = lookAtStatus(ctx, w, nil)
 	}
-	if err == nil {
-		look, problem := lookAtStatus(ctx, w, nil)
-		if err = problem; err == nil {
-			for _, s := range look.Services {
-				for _, workload := range s.Workloads {
-					switch {
-					case !workload.Ready:
-						out = append(out, fmt.Sprintf("%s is not ready (%s pods): %s.", workload.Address, workload.Count(), workload.Reason))
-					case workload.Pods != nil && workload.Pods.Desired == 0:
-						out = append(out, fmt.Sprintf("%s has no pods: somebody scaled it to 0, or no node is chosen for it.", workload.Address))
-					}
-				}
+	if err != nil {
+		return []string{"The workloads could not be looked at: " + failure.Sentence(err.Error()) + "."}
+	}
+	for _, s := range look.Services {
+		for _, workload := range s.Workloads {
+			switch {
+			case !workload.Ready:
+				out = append(out, fmt.Sprintf("%s is not ready (%s pods): %s.", workload.Address, workload.Count(), workload.Reason))
+			case workload.Pods != nil && workload.Pods.Desired == 0:
+				out = append(out, fmt.Sprintf("%s has no pods: somebody scaled it to 0, or no node is chosen for it.", workload.Address))
 			}
-			return out
 		}
 	}
-	return []string{"The workloads could not be looked at: " + failure.Sentence(err.Error()) + "."}
+	return out
 }
 
 // showCheck prints a result for people.

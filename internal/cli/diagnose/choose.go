@@ -27,11 +27,8 @@ type chosen struct {
 
 // recorded reads the state, and returns it with the objects that choose finds in it.
 func recorded(w *command.Workspace, names []string) (*state.State, []chosen, error) {
-	st, err := w.Store.Read()
+	st, err := w.Recorded()
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := w.CheckState(st); err != nil {
 		return nil, nil, err
 	}
 	found, err := choose(st, names)

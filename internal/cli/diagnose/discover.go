@@ -60,7 +60,7 @@ It evaluates the configuration, and needs the cluster. It needs no state.
 Exit codes: 0 the cluster has all Services, 1 error, 2 it lacks a Service, or with -check
 a URL does not answer, or the pod does not run, or with -keystone Keystone does not answer
 or an endpoint is not as declared.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			&cli.BoolFlag{Name: "wide", Usage: "also show names of pods, workloads, nodes and URLs"},
 			&cli.BoolFlag{Name: "env", Usage: "print the environment variables for pods, as NAME=VALUE"},
 			&cli.BoolFlag{Name: "check", Usage: "also open each URL, from here and from a pod"},
@@ -74,10 +74,8 @@ or an endpoint is not as declared.`,
 			if err != nil {
 				return err
 			}
-			for _, pair := range [][2]string{{"wide", "env"}, {"wide", "json"}, {"env", "json"}, {"env", "check"}, {"env", "keystone"}} {
-				if c.Bool(pair[0]) && c.Bool(pair[1]) {
-					return failure.New("Options exclude each other", fmt.Sprintf("-%s and -%s do not go together.", pair[0], pair[1]))
-				}
+			if err := command.Exclusive(c, [][2]string{{"wide", "env"}, {"wide", "json"}, {"env", "json"}, {"env", "check"}, {"env", "keystone"}}); err != nil {
+				return err
 			}
 			return runDiscover(command.NewWorkspace(s, c), names)
 		},
@@ -164,11 +162,9 @@ func openInside(ctx context.Context, w *command.Workspace, objects []providers.O
 		found.NoPod = "the configuration has no pods, and so no image for one"
 		return nil
 	}
-	runner := prober(w)
-	runner.Cloud, runner.Namespace = w.Config.Cloud.Name, w.Config.Cloud.Namespace
 	var err error
 	var denied *providers.PermissionError
-	found.Inside, found.NoPod, err = reach.Inside(ctx, runner, pods[at], base, blocks)
+	found.Inside, found.NoPod, err = reach.Inside(ctx, prober(w), pods[at], base, blocks)
 	if errors.As(err, &denied) && ctx.Err() == nil {
 		found.NoPod, err = denied.Error(), nil
 	}

@@ -55,7 +55,7 @@ the reason. docs/operate.md and docs/doctor.md have the rights that all checks n
 -json prints one document. A new minor version of its format_version only adds keys.
 
 Exit codes: 0 nothing found, 1 error, 2 a finding, or a check that could not be made.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
+		Flags: append(command.CloudFlags(), command.StateFlag(),
 			&cli.StringSliceFlag{Name: "only", Usage: "run only the check with this `NAME`; may be repeated, or have several names separated by commas"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "leave out the check with this `NAME`; may be repeated, or have several names separated by commas"},
 			&cli.BoolFlag{Name: "no-pods", Usage: "start no pods; the checks that need them are not made"},
@@ -63,9 +63,6 @@ Exit codes: 0 nothing found, 1 error, 2 a finding, or a check that could not be 
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			checks, err := doctor.Select(namesIn(c, "only"), namesIn(c, "skip"))
 			if err != nil {
 				return err
@@ -107,12 +104,11 @@ func runDoctor(w *command.Workspace, checks []doctor.Check) error {
 	report := doctor.Examine(facts, checks)
 	report.Mask(func(text string) string { return w.Cluster.Secrets.Text(text) })
 	if w.Flags.Bool("json") {
-		err = report.JSON(w.Streams.Out)
+		if err := report.JSON(w.Streams.Out); err != nil {
+			return err
+		}
 	} else {
-		err = showDoctor(w, report)
-	}
-	if err != nil {
-		return err
+		showDoctor(w, report)
 	}
 	if !report.Clean() {
 		return command.ExitCode(command.ExitChanges)
@@ -120,9 +116,12 @@ func runDoctor(w *command.Workspace, checks []doctor.Check) error {
 	return nil
 }
 
-// prober returns the way to run pods in the cluster.
+// prober returns the way to run pods in the namespace of the cloud.
 func prober(w *command.Workspace) *probe.Runner {
-	return &probe.Runner{Reader: w.Client, Writer: w.Client.Writer(), Patience: w.Flags.Duration("timeout")}
+	return &probe.Runner{
+		Reader: w.Client, Writer: w.Client.Writer(), Patience: w.Flags.Duration("timeout"),
+		Cloud: w.Config.Cloud.Name, Namespace: w.Config.Cloud.Namespace,
+	}
 }
 
 // factsForDoctor loads the configuration, and makes its objects for the cluster.
@@ -203,7 +202,7 @@ func (*silent) Problems([]plans.Problem) {}
 func (*silent) Warn(string, string)      {}
 
 // showDoctor prints a report for people.
-func showDoctor(w *command.Workspace, report doctor.Report) error {
+func showDoctor(w *command.Workspace, report doctor.Report) {
 	out := w.Streams.Out
 	foreign.Fprintf(out, "Cloud %q, in the cluster at %s.\n", report.Cloud, report.Server)
 	for _, result := range report.Results {
@@ -219,7 +218,6 @@ func showDoctor(w *command.Workspace, report doctor.Report) error {
 		}
 	}
 	foreign.Fprintf(out, "\n%s\n", report.Summary())
-	return nil
 }
 
 // tell prints a text below a finding, line by line. Lines that are indented further are commands.

@@ -59,7 +59,7 @@ gone. Its URLs may also be in ` + notifyVariable + `, separated by spaces.
 
 Exit codes: 0 no drift, 1 error, 2 drift. Objects that could not be compared are an error
 only with -strict.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			command.StateFlag(),
 			&cli.StringFlag{Name: "format", Value: publish.Terminal, Usage: "print as `FORMAT`: " + strings.Join(driftFormats, ", ")},
 			command.RegistrationsFlag(),
@@ -71,9 +71,6 @@ only with -strict.`,
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if there is no drift but objects could not be compared"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			format := c.String("format")
 			if !slices.Contains(driftFormats, format) {
 				return failure.New(fmt.Sprintf("No format %q", format), command.DidYouMean(format, driftFormats)+"There are: "+strings.Join(driftFormats, ", ")+".")
@@ -274,10 +271,8 @@ func showDrift(out io.Writer, look *drift.Look, format string, limit int, zone *
 
 // showHistory lists the history since the time of -since.
 func showHistory(w *command.Workspace, format string, keep drift.File, now time.Time) error {
-	for _, name := range []string{"metrics", "notify", "orphans", "strict"} {
-		if w.Flags.IsSet(name) {
-			return failure.New(fmt.Sprintf("-since and -%s contradict each other", name), "-since only lists the history, and looks at no cluster.")
-		}
+	if err := command.Contradiction(w.Flags, "since", "-since only lists the history, and looks at no cluster.", "metrics", "notify", "orphans", "strict"); err != nil {
+		return err
 	}
 	since, err := timeOf(w.Flags.String("since"), now)
 	if err != nil {

@@ -73,10 +73,7 @@ needs the state and the cluster, and no valid configuration.`,
 				}
 			}
 			w := command.NewWorkspace(s, c)
-			if err := w.Connect(c.Context); err != nil {
-				return err
-			}
-			if err := w.OpenLastStore(c.Context); err != nil {
+			if err := w.OpenLast(c.Context); err != nil {
 				return err
 			}
 			return printLogs(w, names, options)

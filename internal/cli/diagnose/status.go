@@ -43,10 +43,7 @@ Exit codes: 0 all are ready, 1 error, 2 something is not ready.`,
 				return err
 			}
 			w := command.NewWorkspace(s, c)
-			if err := w.Connect(c.Context); err != nil {
-				return err
-			}
-			if err := w.OpenLastStore(c.Context); err != nil {
+			if err := w.OpenLast(c.Context); err != nil {
 				return err
 			}
 			last, err := live[status.Look]{

@@ -53,10 +53,7 @@ configuration.`,
 				return failure.New(fmt.Sprintf("No order %q", order), command.DidYouMean(order, usage.Orders())+"There are: "+strings.Join(usage.Orders(), ", ")+".")
 			}
 			w := command.NewWorkspace(s, c)
-			if err := w.Connect(c.Context); err != nil {
-				return err
-			}
-			if err := w.OpenLastStore(c.Context); err != nil {
+			if err := w.OpenLast(c.Context); err != nil {
 				return err
 			}
 			table := tables.Usage

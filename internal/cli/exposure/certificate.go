@@ -11,7 +11,6 @@ import (
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/base/files"
-	"kolla.openstack.org/kolla/internal/base/foreign"
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
@@ -41,7 +40,7 @@ not know the CA.
 
 The command needs only the right to read this Secret. kolla exposure haproxy -watch does the
 same, and again when the certificate changes.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE` atomically; only overwrites a file that kolla wrote; - prints, the private key too"},
 			&cli.BoolFlag{Name: "ca", Usage: "write the certificate of the CA, which clients trust; prints without -out"},
 			command.NoColorFlag()),
@@ -66,11 +65,7 @@ func runCertificate(w *command.Workspace, name string) error {
 	if err := file.Check(); err != nil {
 		return err
 	}
-	w.Loading.Cluster = w.Cluster // for data blocks
-	if err := w.LoadConfig(); err != nil {
-		return err
-	}
-	exposure, err := chooseExposure(w.Config, "certificate", name)
+	exposure, err := loadExposure(w, "certificate", name)
 	if err != nil {
 		return err
 	}
@@ -99,16 +94,8 @@ func runCertificate(w *command.Workspace, name string) error {
 	if err != nil {
 		return err
 	}
-	content := pemOf(exposure, values)
-	if file.Path == "" {
-		_, err := w.Streams.Out.Write(content)
-		return err
-	}
-	if err := file.Write(content, renameio.WithStaticPermissions(0o600)); err != nil {
-		return err
-	}
-	foreign.Fprintf(w.Streams.Out, "Wrote %s. The certificate ends on %s. HAProxy loads it with:\n\n  systemctl reload haproxy\n", file.Path, ends.UTC().Format(time.DateOnly))
-	return nil
+	return write(w, file, pemOf(exposure, values), renameio.WithStaticPermissions(0o600),
+		" The certificate ends on %s. HAProxy loads it with:\n\n  systemctl reload haproxy", ends.UTC().Format(time.DateOnly))
 }
 
 // writeCA writes the certificate of the CA that clients have to trust.
@@ -117,15 +104,7 @@ func writeCA(w *command.Workspace, file files.Output, exposure configs.Exposure,
 		return failure.New("There is no certificate of a CA", fmt.Sprintf("Secret %s/%s has none under %q: clients are expected to know the CA already. With certificate_file, name the file with the CA in ca_file.", w.Config.Cloud.Namespace, exposure.TLS.Secret, configs.KeyCA))
 	}
 	content := append([]byte(fmt.Sprintf("%sthe CA of exposure %q. Clients trust it.\n", haproxy.Signature, exposure.Name)), values[configs.KeyCA]...)
-	if file.Path == "" {
-		_, err := w.Streams.Out.Write(content)
-		return err
-	}
-	if err := file.Write(content, renameio.WithExistingPermissions()); err != nil {
-		return err
-	}
-	foreign.Fprintf(w.Streams.Out, "Wrote %s.\n", file.Path)
-	return nil
+	return write(w, file, content, renameio.WithExistingPermissions(), "")
 }
 
 // certificateFile returns the file of -certificate.

@@ -61,7 +61,7 @@ package), and runs until it is interrupted.
 If the exposure has a block tls, HAProxy reads its certificate from the file of -certificate.
 kolla exposure certificate writes this file. -watch writes it too, and again when the
 certificate changes.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			outFlag(),
 			&cli.StringFlag{Name: "certificate", Usage: "`FILE` on the machine with the certificate and its key (default: /etc/haproxy/EXPOSURE.pem)"},
 			&cli.BoolFlag{Name: "watch", Usage: "go on: look at the nodes every 10 seconds; needs -out"},
@@ -89,16 +89,21 @@ func written(c *cli.Context, signature string) files.Output {
 	return files.Output{Path: c.String("out"), Option: "-out", Content: "configuration that kolla wrote", Ours: files.Begins(signature)}
 }
 
-// write prints a configuration, or writes it to a file. check is the command that checks the file.
-func write(w *command.Workspace, file files.Output, check string, content []byte) error {
+// writeChecked prints a configuration, or writes it to a file. check is the command that checks the file.
+func writeChecked(w *command.Workspace, file files.Output, check string, content []byte) error {
+	return write(w, file, content, renameio.WithExistingPermissions(), " Before it is loaded:\n\n  %s %s", check, file.Path)
+}
+
+// write prints a text, or writes it to a file. next is the format of a text for people about the written file.
+func write(w *command.Workspace, file files.Output, content []byte, permissions renameio.Option, next string, args ...any) error {
 	if file.Path == "" {
 		_, err := w.Streams.Out.Write(content)
 		return err
 	}
-	if err := file.Write(content, renameio.WithExistingPermissions()); err != nil {
+	if err := file.Write(content, permissions); err != nil {
 		return err
 	}
-	foreign.Fprintf(w.Streams.Out, "Wrote %s. Before it is loaded:\n\n  %s %s\n", file.Path, check, file.Path)
+	foreign.Fprintf(w.Streams.Out, "Wrote %s."+next+"\n", append([]any{file.Path}, args...)...)
 	return nil
 }
 
@@ -107,11 +112,7 @@ func runHAProxy(w *command.Workspace, name string) error {
 	if err := file.Check(); err != nil {
 		return err
 	}
-	w.Loading.Cluster = w.Cluster
-	if err := w.LoadConfig(); err != nil {
-		return err
-	}
-	exposure, err := chooseExposure(w.Config, "haproxy", name)
+	exposure, err := loadExposure(w, "haproxy", name)
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func runHAProxy(w *command.Workspace, name string) error {
 	if diags.HasErrors() {
 		return command.ExitCode(command.ExitError)
 	}
-	return write(w, file, "haproxy -c -f", content)
+	return writeChecked(w, file, "haproxy -c -f", content)
 }
 
 // haproxyNodes lists the nodes of the cluster.
@@ -144,8 +145,14 @@ func haproxyNodes(ctx context.Context, w *command.Workspace) ([]haproxy.Node, er
 	return haproxy.Nodes(live)
 }
 
-// chooseExposure finds the exposure with a name, for a subcommand. Without a name there must be only one.
-func chooseExposure(config *configs.Config, subcommand, name string) (configs.Exposure, error) {
+// loadExposure loads the configuration, and finds the exposure with a name, for a subcommand. Without a name there must
+// be only one.
+func loadExposure(w *command.Workspace, subcommand, name string) (configs.Exposure, error) {
+	w.Loading.Cluster = w.Cluster // for data blocks
+	if err := w.LoadConfig(); err != nil {
+		return configs.Exposure{}, err
+	}
+	config := w.Config
 	if x := config.Exposure(name); x != nil {
 		return *x, nil
 	}

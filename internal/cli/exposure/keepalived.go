@@ -24,7 +24,7 @@ haproxy, and keepalived 2.2 or later. One of them has the VIP. If it or its HAPr
 other one takes the VIP. Print a file for each machine, with -address and -peer exchanged.
 
 The command needs the cluster only if the configuration has data blocks.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			&cli.StringFlag{Name: "interface", Required: true, Usage: "network `INTERFACE` of the machine that gets the VIP"},
 			&cli.StringFlag{Name: "address", Required: true, Usage: "`ADDRESS` of the machine itself"},
 			&cli.StringFlag{Name: "peer", Required: true, Usage: "`ADDRESS` of the other machine"},
@@ -39,11 +39,7 @@ The command needs the cluster only if the configuration has data blocks.`,
 				return err
 			}
 			w := command.NewWorkspace(s, c)
-			w.Loading.Cluster = w.Cluster // for data blocks
-			if err := w.LoadConfig(); err != nil {
-				return err
-			}
-			exposure, err := chooseExposure(w.Config, "keepalived", c.Args().First())
+			exposure, err := loadExposure(w, "keepalived", c.Args().First())
 			if err != nil {
 				return err
 			}
@@ -51,7 +47,7 @@ The command needs the cluster only if the configuration has data blocks.`,
 			if err != nil {
 				return err
 			}
-			return write(w, file, "keepalived -t -f", keepalived.Render(w.Config.Cloud.Name, exposure, device))
+			return writeChecked(w, file, "keepalived -t -f", keepalived.Render(w.Config.Cloud.Name, exposure, device))
 		},
 	}
 }

@@ -22,11 +22,8 @@ Only data blocks need a cluster: if no cluster can be reached, their values are 
 Changes nothing. Secrets are not shown.
 
 Exit codes: 0 done, 1 error. Errors in input from a terminal do not change the exit code.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...), command.NoColorFlag()),
+		Flags: append(command.CloudFlags(), command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			w := command.NewWorkspace(s, c)
 			w.Loading.Quiet = true
 			if err := loadForConsole(w); err != nil {

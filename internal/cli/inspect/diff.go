@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/urfave/cli/v2"
@@ -105,13 +104,7 @@ func runDiff(w *command.Workspace, stdout io.Writer, names []string) error {
 		w.Printer.Problems(problems)
 		return command.ExitCode(command.ExitError)
 	}
-	w.Printer.Annotations.Plan(plan)
-	if !w.Outputs.Stdout() {
-		if err := w.Printer.Plan(plan, command.Details(w.Flags)); err != nil {
-			return err
-		}
-	}
-	if err := w.Outputs.Write(stdout, plan, time.Time{}); err != nil {
+	if err := w.ShowPlan(stdout, plan); err != nil {
 		return err
 	}
 	if w.Flags.Bool("detailed-exitcode") && plan.Changes() {

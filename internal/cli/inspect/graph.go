@@ -30,9 +30,6 @@ GitHub and GitLab draw Mermaid graphs in Markdown files.`,
 			&cli.StringFlag{Name: "format", Value: "dot", Usage: "print as `FORMAT`: dot (for Graphviz) or mermaid"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			format := c.String("format")
 			write := map[string]func(io.Writer, *configs.Config) error{"dot": graph.DOT, "mermaid": graph.Mermaid}[format]
 			if write == nil {

@@ -58,20 +58,15 @@ interrupted copy.
 (nodeStatusMaxImages). The command names the nodes that report 50: they may have more.
 
 kolla uses the logins of docker and podman.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			&cli.BoolFlag{Name: "lock", Usage: "write the digests of the images into " + imagelock.File},
 			&cli.StringFlag{Name: "mirror", Usage: "copy the images to `REGISTRY`, a host with or without a path"},
 			&cli.BoolFlag{Name: "nodes", Usage: "show which builds of each image the nodes of the cluster have"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
+			if err := command.Exclusive(c, [][2]string{{"lock", "mirror"}, {"lock", "nodes"}, {"lock", "json"}, {"mirror", "nodes"}, {"mirror", "json"}}); err != nil {
 				return err
-			}
-			for _, pair := range [][2]string{{"lock", "mirror"}, {"lock", "nodes"}, {"lock", "json"}, {"mirror", "nodes"}, {"mirror", "json"}} {
-				if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
-					return failure.New("Options exclude each other", fmt.Sprintf("-%s and -%s do not go together.", pair[0], pair[1]))
-				}
 			}
 			w := command.NewWorkspace(s, c)
 			w.Unlocked, w.Loading.Quiet = c.Bool("lock"), true

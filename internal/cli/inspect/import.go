@@ -61,9 +61,6 @@ decrypted before.`,
 			command.NoColorFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			sources, options, err := importOptions(c)
 			if err != nil {
 				return err

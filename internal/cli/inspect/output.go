@@ -13,7 +13,6 @@ import (
 	"kolla.openstack.org/kolla/internal/cli/command"
 	"kolla.openstack.org/kolla/internal/present/jsonview"
 	"kolla.openstack.org/kolla/internal/present/view"
-	"kolla.openstack.org/kolla/internal/run/engine"
 	"kolla.openstack.org/kolla/lang/configs"
 )
 
@@ -28,7 +27,7 @@ Without NAME it prints all outputs. It evaluates them from the configuration, wi
 state. It needs a cluster only to read data blocks. Values of sensitive outputs are never
 printed: secrets exist only in the cluster, and kolla prints where. Options may follow
 the name.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			&cli.BoolFlag{Name: "json", Usage: "print JSON in Terraform's format"},
 			&cli.BoolFlag{Name: "raw", Usage: "print a string, number or bool without quotes, for scripts"},
 			command.NoColorFlag()),
@@ -44,8 +43,7 @@ the name.`,
 				return failure.New("-raw is for one output", "kolla output -raw NAME; and not together with -json.")
 			}
 			w := command.NewWorkspace(s, c)
-			w.Loading = engine.Loading{Cluster: w.Cluster, Settled: true, Quiet: true}
-			if err := w.LoadConfig(); err != nil {
+			if err := w.LoadSettled(); err != nil {
 				return err
 			}
 			if len(arguments) == 0 {

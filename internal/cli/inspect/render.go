@@ -29,9 +29,6 @@ Values that depend on data blocks are printed as (known after apply); a warning 
 objects.`,
 		Flags: append(command.VariableFlags(), command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			w := command.NewWorkspace(s, c)
 			objects, err := w.Render()
 			if err != nil {

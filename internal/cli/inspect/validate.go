@@ -38,9 +38,6 @@ Exit codes: 0 valid, perhaps with warnings; 1 error, with -strict also for a war
 			command.AnnotationsFlag(),
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			w := command.NewWorkspace(s, c)
 			w.Valueless = true
 			return command.Annotated(w, s.Out, func() error { return runValidate(w) })

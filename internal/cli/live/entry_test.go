@@ -156,7 +156,7 @@ func (c entryClient) get(url string) (*http.Response, string, error) {
 func (c entryClient) says(t *testing.T, url, want string) http.Header {
 	t.Helper()
 	var header http.Header
-	last := ""
+	var last string
 	deadline := time.Now().Add(clustertest.Patience)
 	for {
 		r, body, err := c.get(url)

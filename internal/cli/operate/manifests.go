@@ -2,6 +2,7 @@ package operate
 
 import (
 	"github.com/urfave/cli/v2"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
 	"kolla.openstack.org/kolla/internal/cli/access"
@@ -18,7 +19,7 @@ func manifestsCommand(s command.Streams) *cli.Command {
 		Usage: "Print the objects that install the operator",
 		Description: `
 Prints the CustomResourceDefinitions, the namespace, the operator's service account with its
-rights, and its Deployment:
+rights, its Deployment, and a Service by which a Prometheus finds its metrics:
 
   kolla operator manifests -image=registry.example.org/kolla:1.0 | kubectl apply --server-side -f -
 
@@ -27,21 +28,25 @@ that a Cloud names. With -serviceaccount, this also prints that account, the nam
 the cloud in the current directory, and exactly the rights that this cloud needs, as kolla
 rbac does. kolla then did not make the cloud's namespace: let the first plan take it over,
 with spec.adopt: [cloud.NAME/Namespace/NAMESPACE] in the Cloud. make image makes the image.`,
-		Flags: append(append(command.VariableFlags(), command.ClusterFlags()...),
+		Flags: append(command.CloudFlags(),
 			&cli.StringFlag{Name: "image", Usage: "the `IMAGE` with kolla, as nodes pull it"},
 			&cli.StringFlag{Name: "namespace", Value: operator.Name, Usage: "the namespace `NAME` of the operator and its Clouds"},
 			&cli.IntFlag{Name: "replicas", Value: 2, Usage: "run `N` operators; one of them leads"},
 			&cli.StringFlag{Name: "serviceaccount", Usage: "also print the service account `NAME` of a Cloud, with the rights for the configuration in the current directory"},
+			&cli.BoolFlag{Name: "monitor", Usage: "also print a PodMonitor, for a cluster with the Prometheus Operator"},
+			&cli.StringFlag{Name: "monitor-labels", Usage: "give the PodMonitor these `LABELS`, by which a Prometheus selects it: release=kube-prometheus-stack"},
 			command.NoColorFlag()),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			if c.String("image") == "" {
 				return failure.New("-image is missing", "make image makes the image of kolla. Push it to a registry of yours, and name it: -image=registry.example.org/kolla:1.0.")
 			}
 			in := operator.Installation{
 				Namespace: c.String("namespace"), Image: c.String("image"), Replicas: int32(max(0, min(c.Int("replicas"), 100))), Account: c.String("serviceaccount"),
+				Monitor: c.Bool("monitor") || c.IsSet("monitor-labels"),
+			}
+			var err error
+			if in.MonitorLabels, err = labels.ConvertSelectorToLabelsMap(c.String("monitor-labels")); err != nil {
+				return failure.New("-monitor-labels are not labels", "They are pairs with commas between them: -monitor-labels=release=kube-prometheus-stack,team=cloud.")
 			}
 			text, err := operator.Manifests(in)
 			if err != nil {

@@ -45,9 +45,6 @@ Its log on standard error has a JSON object in each line.`,
 			&cli.StringFlag{Name: "health", Usage: "serve /healthz and /readyz at `ADDRESS`, such as :8081"},
 			&cli.IntFlag{Name: "workers", Value: 4, Usage: "work on up to `N` Clouds at once"}),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			log := s.Log
 			if log == nil {
 				log = slog.New(slog.NewJSONHandler(s.Err, nil))
@@ -227,10 +224,6 @@ func describe(s command.Streams, c *v1alpha1.Cloud) {
 	_ = table.Flush()
 }
 
-func numberFlag() cli.Flag {
-	return &cli.Int64Flag{Name: "number", Usage: "show the plan with the number `N`, and not the newest one"}
-}
-
 // show prints a plan as kolla plan does.
 func show(s command.Streams, c *cli.Context, plan *plans.Plan) error {
 	options := command.Details(c)
@@ -244,7 +237,8 @@ func planCommand(s command.Streams) *cli.Command {
 		Usage: "Show the newest plan of a Cloud",
 		Description: `
 Shows the plan as kolla plan does, and what became of it.`,
-		Flags: flags(append(command.DetailFlags(), numberFlag(), command.NoColorFlag())...),
+		Flags: flags(append(command.DetailFlags(),
+			&cli.Int64Flag{Name: "number", Usage: "show the plan with the number `N`, and not the newest one"}, command.NoColorFlag())...),
 	}, func(ctx context.Context, clouds *operator.Clouds, cloud *v1alpha1.Cloud, c *cli.Context) error {
 		record, plan, err := clouds.Plan(ctx, cloud, c.Int64("number"))
 		if err != nil {

@@ -24,9 +24,6 @@ It prints the same JSON for every backend, including the steps of an apply that 
 or was killed. It contains no values of secrets.`,
 		Flags: command.StateFlags(),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			st, err := command.NewWorkspace(s, c).ReadState(c.Context)
 			if err != nil {
 				return err

@@ -23,9 +23,6 @@ it. Below are the services and other blocks whose objects changed.
 An apply that was killed has no result. It needs no valid configuration.`,
 		Flags: append(command.StateFlags(), &cli.BoolFlag{Name: "json", Usage: "print JSON, the oldest first"}),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			w := command.NewWorkspace(s, c)
 			if err := w.OpenLastStore(c.Context); err != nil {
 				return err

@@ -37,13 +37,10 @@ never writes to the cluster.
 Anybody who may write to a namespace can create an object that looks like kolla's. Check the
 list: an object that is older or newer than the rest, or that nothing declares, may be a
 forgery.`,
-		Flags: append(append(append(command.VariableFlags(), command.ClusterFlags()...), command.StateFlag(),
+		Flags: append(append(command.CloudFlags(), command.StateFlag(),
 			&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask before adding objects to the state"},
 			command.NoColorFlag()), command.LockFlags()...),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c); err != nil {
-				return err
-			}
 			w := command.NewWorkspace(s, c)
 			if err := mendState(w); err != nil {
 				return err

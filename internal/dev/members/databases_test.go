@@ -75,7 +75,7 @@ func jobOf(t *testing.T) (o providers.Object, script []string) {
 // ports connects to ports of members, in their networks.
 type ports struct{ c *cluster }
 
-// Forward implements mariadb.Forwarder.
+// Forward implements providers.Forwarder.
 func (p ports) Forward(ctx context.Context, to providers.PodPort) (net.Conn, error) {
 	for _, m := range p.c.members {
 		if fmt.Sprintf("mariadb-server-%d", m.number) == to.Pod {

@@ -30,8 +30,9 @@ const password = `it's a \ "password" #1`
 // cloudWith is a cloud with one service.
 const cloudWith = `
 cloud "members" {
-  release = "2025.1"
-  distro  = "debian-trixie"
+  release  = "2025.1"
+  distro   = "debian-trixie"
+  registry = "kolla.test/openstack.kolla"
 }
 
 role "control" { nodes = ["a", "b", "c", "d", "e"] }

@@ -137,52 +137,61 @@ func alerts(t *testing.T) map[string]rulefmt.Rule {
 }
 
 // TestAlerts runs each alert over series of samples, one every five minutes. An alert fires
-// when it should, with the right text, and not earlier.
+// when it should, with the right text, and not earlier, and ends with its reason.
 func TestAlerts(t *testing.T) {
 	all := alerts(t)
-	tested := map[string]bool{}
+	cleared := map[string]bool{}
 	for _, test := range []struct {
 		name, alert, series string
 		quiet, fires        time.Duration // fires is zero if the alert never fires
 		summary             string
 	}{
 		{
-			"drift", "KollaDrift", `kolla_drift_fields{cloud="prod",service="glance",instance="a"} 0 2x30
-			kolla_drift_fields{cloud="prod",service="keystone",instance="a"} 0x31`,
+			"drift", "KollaDrift", `kolla_drift_fields{cloud="prod",service="glance",instance="a"} 0 2x15 | 0
+			kolla_drift_fields{cloud="prod",service="keystone",instance="a"} 0x16 | 0`,
 			time.Hour, 70 * time.Minute, "glance of cloud prod was changed outside of kolla",
 		},
 		{"drift that goes", "KollaDrift", `kolla_drift_fields{cloud="prod",service="glance"} 2x8 0x30`, 2 * time.Hour, 0, ""},
 		{
-			"not compared", "KollaDriftNotCompared", `kolla_drift_not_compared_objects{cloud="prod",service="glance"} 1x30`,
+			"not compared", "KollaDriftNotCompared", `kolla_drift_not_compared_objects{cloud="prod",service="glance"} 1x14 | 0`,
 			55 * time.Minute, 65 * time.Minute, "glance of cloud prod has objects that kolla cannot compare",
 		},
-		{"failed", "KollaDriftFailed", `kolla_drift_failed{cloud="prod"} 0x2 1x30`, 40 * time.Minute, 50 * time.Minute, "kolla cannot look for drift of cloud prod"},
+		{"failed", "KollaDriftFailed", `kolla_drift_failed{cloud="prod"} 0x2 1x10 | 0`, 40 * time.Minute, 50 * time.Minute, "kolla cannot look for drift of cloud prod"},
 		{"failed once", "KollaDriftFailed", `kolla_drift_failed{cloud="prod"} 0x2 1x3 0x30`, 2 * time.Hour, 0, ""},
 		{
-			"stale", "KollaDriftStale", `kolla_drift_last_success_timestamp_seconds{cloud="prod"} 0x30`,
+			"stale", "KollaDriftStale", `kolla_drift_last_success_timestamp_seconds{cloud="prod"} 0x16 | 5100+300`,
 			time.Hour, 75 * time.Minute, "kolla has not looked for drift of cloud prod for 1h 15m 0s",
 		},
 		{"fresh", "KollaDriftStale", `kolla_drift_last_success_timestamp_seconds{cloud="prod"} 0+300x30`, 2 * time.Hour, 0, ""},
 		{
-			"gone", "KollaDriftGone", `kolla_drift_last_success_timestamp_seconds{cloud="prod"} 0x2
+			"gone", "KollaDriftGone", `kolla_drift_last_success_timestamp_seconds{cloud="prod"} 0x2 _x15 | 0
 			kolla_drift_last_success_timestamp_seconds{cloud="test"} 0x30`,
 			70 * time.Minute, 80 * time.Minute, "the metrics of kolla drift of cloud prod are gone",
 		},
-		{"unknown", "KollaDriftUnknown", `up 1x30`, 55 * time.Minute, 65 * time.Minute, "No cloud has metrics of kolla drift"},
+		{"unknown", "KollaDriftUnknown", `up 1x30
+			kolla_drift_last_success_timestamp_seconds{cloud="prod"} _x15 | 0`, 55 * time.Minute, 65 * time.Minute, "No cloud has metrics of kolla drift"},
 		{"known", "KollaDriftUnknown", `kolla_drift_last_success_timestamp_seconds{cloud="prod"} 0x30`, 2 * time.Hour, 0, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tested[test.alert] = true
+			if strings.Contains(test.series, goesOn) {
+				cleared[test.alert] = true
+			}
 			evaluate(t, all[test.alert], 5*time.Minute, test.series, test.quiet, test.fires, test.summary)
 		})
 	}
-	if got, want := slices.Sorted(maps.Keys(tested)), slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
-		t.Errorf("tested are %v, and there are %v", got, want)
+	if got, want := slices.Sorted(maps.Keys(cleared)), slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
+		t.Errorf("tested until they end are %v, and there are %v", got, want)
 	}
 }
 
+// goesOn stands in a series before the value that it has for the rest of the time, when the reason of an alert is gone.
+const goesOn = " | "
+
+// rest is enough samples for the rest of the time.
+const rest = "x300"
+
 // evaluate runs an alert over series of samples, one each step, for two hours. It must not fire up to quiet, and
-// must fire once after fires, which is zero if it never does.
+// must fire once after fires, which is zero if it never does. If a series goes on, it must be over an hour after that.
 func evaluate(t *testing.T, rule rulefmt.Rule, step time.Duration, series string, quiet, fires time.Duration, summary string) {
 	t.Helper()
 	expr, err := prom.ParseExpr(rule.Expr)
@@ -192,7 +201,11 @@ func evaluate(t *testing.T, rule rulefmt.Rule, step time.Duration, series string
 	alert := rules.NewAlertingRule(rule.Alert, expr, time.Duration(rule.For), 0, labels.FromMap(rule.Labels), labels.FromMap(rule.Annotations), labels.EmptyLabels(), "", true, logger)
 	storage := promqltest.LoadedStorage(t, "load "+model.Duration(step).String()+"\n"+indented(series))
 	engine := promqltest.NewTestEngine(t, false, 5*time.Minute, 1000)
-	for at := time.Duration(0); at <= 2*time.Hour; at += step {
+	end := 2 * time.Hour
+	if strings.Contains(series, goesOn) {
+		end = fires + time.Hour
+	}
+	for at := time.Duration(0); at <= end; at += step {
 		if _, err := alert.Eval(t.Context(), 0, time.Unix(0, 0).Add(at), rules.EngineQueryFunc(engine, storage), &url.URL{}, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -207,6 +220,8 @@ func evaluate(t *testing.T, rule rulefmt.Rule, step time.Duration, series string
 			t.Fatalf("it fires after %s: %+v", at, firing[0])
 		case at == fires && at > 0 && (len(firing) != 1 || firing[0].Annotations.Get("summary") != summary):
 			t.Fatalf("after %s these fire: %+v", at, firing)
+		case at == end && strings.Contains(series, goesOn) && len(alert.ActiveAlerts()) > 0:
+			t.Fatalf("after %s its reason is gone, and it is still there: %+v", at, alert.ActiveAlerts()[0])
 		}
 	}
 }
@@ -214,7 +229,11 @@ func evaluate(t *testing.T, rule rulefmt.Rule, step time.Duration, series string
 func indented(series string) string {
 	var out strings.Builder
 	for line := range strings.Lines(series) {
-		out.WriteString("  " + strings.TrimSpace(line) + "\n")
+		line = strings.TrimSpace(line)
+		if before, after, found := strings.Cut(line, goesOn); found {
+			line = before + " " + after + rest
+		}
+		out.WriteString("  " + line + "\n")
 	}
 	return out.String()
 }

@@ -3,6 +3,7 @@
 package openstacktest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,10 +32,21 @@ type Cloud struct {
 	Careless bool
 	// Trespass are the requests that changed things of other projects.
 	Trespass []string
+	// Polls is how often clients see a thing in a state such as "creating", or after its removal.
+	Polls int
+	// Page is how many projects are in one list; 0: all.
+	Page int
 
-	mu    sync.Mutex
-	files map[string]string // contents of images and secrets by ID
-	next  int
+	mu     sync.Mutex
+	files  map[string]string  // contents of images and secrets by ID
+	change map[string]*change // of things by ID
+	next   int
+}
+
+// change is what happens to a thing after some more polls.
+type change struct {
+	polls int
+	make  func()
 }
 
 // Of starts a cloud for a test.
@@ -48,7 +60,7 @@ func Of(t testing.TB, password string) *Cloud {
 // administrator. Close ends it.
 func Start(password string) *Cloud {
 	o := &Cloud{
-		files: map[string]string{}, Breaks: map[string]func(http.ResponseWriter, *http.Request){},
+		Polls: 2, files: map[string]string{}, change: map[string]*change{}, Breaks: map[string]func(http.ResponseWriter, *http.Request){},
 		Catalogue: []string{"image", "network", "compute", "block-storage", "key-manager", "orchestration"},
 		Lists: map[string][]Entry{
 			"identity/projects": {{"id": "p-admin", "name": "admin", "description": ""}},
@@ -121,7 +133,7 @@ func (o *Cloud) Serve(w http.ResponseWriter, r *http.Request) {
 	body := Entry{}
 	if r.Header.Get("Content-Type") == "application/json" {
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			o.Answer(w, http.StatusBadRequest, Entry{"error": Entry{"message": err.Error()}})
+			o.Refuse(w, "identity", http.StatusBadRequest, err.Error())
 			return
 		}
 	}
@@ -144,8 +156,16 @@ func (o *Cloud) Serve(w http.ResponseWriter, r *http.Request) {
 	}
 	token := strings.Split(r.Header.Get("X-Auth-Token"), "/")
 	if len(token) != 3 || !o.knows(token[1]) {
-		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "The request you have made requires authentication."}})
+		o.Refuse(w, "identity", http.StatusUnauthorized, "The request you have made requires authentication.")
 		return
+	}
+	if path[0] == "orchestration" { // the project is in the URL
+		if len(path) < 2 || path[1] != token[1] {
+			o.Trespass = append(o.Trespass, r.Method+" "+r.URL.Path)
+			o.Refuse(w, path[0], http.StatusForbidden, "You are not authorized to complete this action.")
+			return
+		}
+		path = slices.Delete(path, 1, 2)
 	}
 	o.serve(w, r, path, body, token[1], token[2] == "admin")
 }
@@ -156,6 +176,42 @@ func (o *Cloud) Answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("X-Openstack-Request-Id", "req-1")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
+}
+
+// Refuse answers a request in the way of a service.
+func (o *Cloud) Refuse(w http.ResponseWriter, service string, status int, text string) {
+	title := http.StatusText(status)
+	switch service {
+	case "identity":
+		o.Answer(w, status, Entry{"error": Entry{"code": status, "title": title, "message": text}})
+	case "image":
+		o.Answer(w, status, Entry{"code": fmt.Sprint(status, " ", title), "title": title, "message": text + "<br /><br />\n\n\n"})
+	case "network":
+		o.Answer(w, status, Entry{"NeutronError": Entry{"type": title, "message": text, "detail": ""}})
+	case "key-manager":
+		o.Answer(w, status, Entry{"code": status, "title": title, "description": text})
+	case "orchestration":
+		o.Answer(w, status, Entry{"code": status, "title": title, "explanation": "The request failed.", "error": Entry{"type": title, "message": text, "traceback": nil}})
+	default: // Nova and Cinder
+		kinds := map[int]string{http.StatusBadRequest: "badRequest", http.StatusForbidden: "forbidden", http.StatusNotFound: "itemNotFound", http.StatusConflict: "conflictingRequest"}
+		o.Answer(w, status, Entry{cmp.Or(kinds[status], "computeFault"): Entry{"code": status, "message": text}})
+	}
+}
+
+// later changes a thing after some polls.
+func (o *Cloud) later(id string, make func()) { o.change[id] = &change{o.Polls, make} }
+
+// polled counts that a client has seen a thing.
+func (o *Cloud) polled(e Entry) {
+	id := fmt.Sprint(e["id"])
+	c := o.change[id]
+	if c == nil {
+		return
+	}
+	if c.polls--; c.polls <= 0 {
+		delete(o.change, id)
+		c.make()
+	}
 }
 
 // logIn answers a login with a password.
@@ -175,7 +231,7 @@ func (o *Cloud) logIn(w http.ResponseWriter, body Entry) {
 	given, scope := auth.Auth.Identity.Password.User, auth.Auth.Scope.Project
 	at := slices.IndexFunc(o.Lists["identity/users"], func(e Entry) bool { return e["name"] == given.Name && e["password"] == given.Password })
 	if at < 0 {
-		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "The request with password " + given.Password + " requires authentication."}})
+		o.Refuse(w, "identity", http.StatusUnauthorized, "The request with password "+given.Password+" requires authentication.")
 		return
 	}
 	user := o.Lists["identity/users"][at]
@@ -183,13 +239,20 @@ func (o *Cloud) logIn(w http.ResponseWriter, body Entry) {
 	if scope.Name == "admin" {
 		project, role = "p-admin", "admin"
 	} else if !o.knows(project) || project != "" && !strings.Contains(o.files["roles"+project], fmt.Sprint(user["id"])) {
-		o.Answer(w, http.StatusUnauthorized, Entry{"error": Entry{"message": "no role"}})
+		o.Refuse(w, "identity", http.StatusUnauthorized, "no role")
 		return
 	}
 	var catalogue []Entry
 	for _, kind := range o.Catalogue {
+		url := o.URL + "/" + kind
+		if kind == "orchestration" {
+			if project == "" {
+				continue
+			}
+			url += "/v1/" + project
+		}
 		catalogue = append(catalogue, Entry{"type": kind, "endpoints": []Entry{
-			{"interface": "public", "region_id": "RegionOne", "url": o.URL + "/" + kind},
+			{"interface": "public", "region_id": "RegionOne", "url": url},
 			{"interface": "internal", "region_id": "RegionOne", "url": "http://inside"},
 			{"interface": "public", "region_id": "elsewhere", "url": "http://elsewhere"},
 		}})
@@ -220,7 +283,7 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 	kind, rest := path[0]+"/"+path[1], path[2:]
 	switch {
 	case kind == "identity/projects" && len(rest) > 0 && !o.knows(rest[0]):
-		o.Answer(w, http.StatusNotFound, Entry{"error": Entry{"message": "Could not find project: " + rest[0]}})
+		o.Refuse(w, path[0], http.StatusNotFound, "Could not find project: "+rest[0])
 	case kind == "identity/projects" && len(rest) == 5: // a role
 		o.files["roles"+rest[0]] += rest[2] + " "
 		o.Answer(w, http.StatusNoContent, nil)
@@ -231,8 +294,10 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 		o.Answer(w, http.StatusNoContent, nil)
 	case len(rest) >= 2 && (rest[1] == "file" || rest[1] == "payload"):
 		_, _ = io.WriteString(w, o.files[rest[0]])
-	case len(rest) >= 2 && rest[1] == "action":
-		o.Answer(w, http.StatusOK, Entry{"output": "login:"})
+	case kind == "compute/servers" && len(rest) == 2 && rest[1] == "action":
+		o.console(w, rest[0])
+	case kind == "block-storage/volumes" && len(rest) == 2 && rest[1] == "action":
+		o.reset(w, r, rest[0], body, admin)
 	case len(rest) >= 2 && rest[1] == "os-volume_attachments":
 		o.attach(w, r, body, rest)
 	case len(rest) >= 2 && strings.HasSuffix(rest[1], "router_interface"):
@@ -240,7 +305,7 @@ func (o *Cloud) serve(w http.ResponseWriter, r *http.Request, path []string, bod
 	case kind == "network/floatingips" && r.Method == http.MethodPut:
 		o.associate(w, rest[0], body)
 	case r.Method == http.MethodPost:
-		o.create(w, kind, body, project, admin)
+		o.create(w, kind, body, project)
 	case r.Method == http.MethodDelete:
 		o.remove(w, r, kind, rest, project, admin)
 	case r.Method == http.MethodPatch:
@@ -267,16 +332,29 @@ func (o *Cloud) find(kind, id string) Entry {
 	return Entry{}
 }
 
+// shown is a thing as its service shows it. Barbican's things have no ID but in their URL.
+func shown(kind string, e Entry) Entry {
+	if kind != "key-manager/secrets" {
+		return e
+	}
+	out := maps.Clone(e)
+	delete(out, "id")
+	delete(out, "payload")
+	return out
+}
+
 func (o *Cloud) show(w http.ResponseWriter, kind string, rest []string) {
 	found := o.find(kind, rest[len(rest)-1])
+	service, _, _ := strings.Cut(kind, "/")
 	switch {
 	case len(found) == 0:
-		o.Answer(w, http.StatusNotFound, Entry{"itemNotFound": Entry{"message": "not found"}})
+		o.Refuse(w, service, http.StatusNotFound, "not found")
 	case one(kind) == "":
-		o.Answer(w, http.StatusOK, found)
+		o.Answer(w, http.StatusOK, shown(kind, found))
 	default:
 		o.Answer(w, http.StatusOK, Entry{one(kind): found})
 	}
+	o.polled(found)
 }
 
 // No TCP connection to silent is possible, and nobody listens on port 9 of refusing. A floating IP has the second address
@@ -292,123 +370,6 @@ func (o *Cloud) associate(w http.ResponseWriter, id string, body Entry) {
 	maps.Copy(found, body["floatingip"].(map[string]any))
 	found["floating_ip_address"] = refusing
 	o.Answer(w, http.StatusOK, Entry{"floatingip": found})
-}
-
-// states are the states of new things.
-var states = map[string]string{"compute/servers": "ACTIVE", "block-storage/volumes": "available", "image/images": "queued"}
-
-func (o *Cloud) create(w http.ResponseWriter, kind string, body Entry, project string, admin bool) {
-	made := body
-	if inner, ok := body[one(kind)].(map[string]any); ok {
-		made = inner
-	}
-	o.next++
-	id := fmt.Sprintf("id-%d", o.next)
-	made["id"] = id
-	if state := states[kind]; state != "" {
-		made["status"] = state
-	}
-	switch kind {
-	case "image/images":
-		made["owner"] = project
-	case "identity/projects", "identity/users", "network/security-group-rules":
-	case "orchestration/stacks":
-		made["stack_status"] = "CREATE_COMPLETE"
-		fallthrough
-	default:
-		made["project_id"] = project
-	}
-	switch kind {
-	case "compute/servers":
-		o.Lists["network/ports"] = append(o.Lists["network/ports"], Entry{"id": "port-" + id, "device_id": id, "project_id": project, "device_owner": "compute:nova"})
-	case "network/networks":
-		o.Lists["network/ports"] = append(o.Lists["network/ports"], Entry{"id": "dhcp-" + id, "device_id": "ovnmeta", "network": id, "project_id": project, "device_owner": "network:distributed"})
-		o.defaultGroup(project)
-	case "network/floatingips":
-		made["floating_ip_address"] = silent
-	case "key-manager/secrets":
-		o.files[id] = fmt.Sprint(made["payload"])
-		made["secret_ref"] = o.URL + "/key-manager/v1/secrets/" + id
-	}
-	o.Lists[kind] = append(o.Lists[kind], made)
-	if one(kind) == "" {
-		o.Answer(w, http.StatusCreated, made)
-		return
-	}
-	o.Answer(w, http.StatusCreated, Entry{one(kind): made})
-}
-
-// defaultGroup makes the default group of a project, as Neutron does at each opportunity.
-func (o *Cloud) defaultGroup(project string) {
-	const kind = "network/security-groups"
-	if !slices.ContainsFunc(o.Lists[kind], func(e Entry) bool { return e["name"] == "default" && e["project_id"] == project }) {
-		o.next++
-		o.Lists[kind] = append(o.Lists[kind], Entry{"id": fmt.Sprintf("id-%d", o.next), "name": "default", "project_id": project})
-	}
-}
-
-func (o *Cloud) attach(w http.ResponseWriter, r *http.Request, body Entry, rest []string) {
-	id, state := "", "in-use"
-	if r.Method == http.MethodDelete {
-		id, state = rest[2], "available"
-	} else {
-		id = fmt.Sprint(body["volumeAttachment"].(map[string]any)["volumeId"])
-	}
-	o.find("block-storage/volumes", id)["status"] = state
-	o.Answer(w, http.StatusOK, Entry{})
-}
-
-func (o *Cloud) plug(w http.ResponseWriter, rest []string, project string) {
-	port := Entry{"id": "port-" + rest[0], "device_id": rest[0], "project_id": project, "device_owner": "network:router_interface"}
-	o.Lists["network/ports"] = slices.DeleteFunc(o.Lists["network/ports"], func(e Entry) bool { return e["id"] == port["id"] })
-	if rest[1] == "add_router_interface" {
-		o.Lists["network/ports"] = append(o.Lists["network/ports"], port)
-	}
-	o.Answer(w, http.StatusOK, Entry{})
-}
-
-// uses returns what still uses a thing.
-func (o *Cloud) uses(kind, id string) string {
-	for _, e := range o.Lists["network/ports"] {
-		if kind == "network/routers" && e["device_id"] == id {
-			return "router is in use by a port"
-		}
-		if kind == "network/networks" && e["device_owner"] != "network:distributed" {
-			return "network is in use by a port"
-		}
-	}
-	return ""
-}
-
-func (o *Cloud) remove(w http.ResponseWriter, r *http.Request, kind string, rest []string, project string, admin bool) {
-	id := rest[len(rest)-1]
-	found := o.find(kind, id)
-	of := found.project()
-	switch {
-	case len(found) == 0:
-		o.Answer(w, http.StatusNotFound, Entry{})
-		return
-	case of != "" && of != project && !admin, strings.HasPrefix(kind, "identity/") && !admin, found["name"] == "default" && !admin, of == "p-admin":
-		o.Trespass = append(o.Trespass, r.Method+" "+r.URL.Path)
-		o.Answer(w, http.StatusForbidden, Entry{"error": Entry{"message": "not yours"}})
-		return
-	}
-	if why := o.uses(kind, id); why != "" {
-		o.Answer(w, http.StatusConflict, Entry{"NeutronError": Entry{"message": why}})
-		return
-	}
-	gone := func(e Entry) bool { return e["id"] == id }
-	o.Lists[kind] = slices.DeleteFunc(o.Lists[kind], gone)
-	switch kind {
-	case "compute/servers":
-		o.Lists["network/ports"] = slices.DeleteFunc(o.Lists["network/ports"], func(e Entry) bool { return e["device_id"] == id })
-	case "network/networks":
-		o.Lists["network/ports"] = slices.DeleteFunc(o.Lists["network/ports"], func(e Entry) bool { return e["network"] == id })
-		o.Lists["network/subnets"] = slices.DeleteFunc(o.Lists["network/subnets"], func(e Entry) bool { return e["network_id"] == id })
-	case "network/security-groups":
-		o.Lists["network/security-group-rules"] = slices.DeleteFunc(o.Lists["network/security-group-rules"], func(e Entry) bool { return e["security_group_id"] == id })
-	}
-	o.Answer(w, http.StatusNoContent, nil)
 }
 
 // list lists things. Neutron and Glance also list those of others, unless the query says whose.
@@ -427,6 +388,9 @@ func (o *Cloud) list(w http.ResponseWriter, r *http.Request, kind, project strin
 			if value, has := e[key]; has && fmt.Sprint(value) != values[0] {
 				fits = false
 			}
+			if key == "name__startswith" && !strings.HasPrefix(fmt.Sprint(e["name"]), values[0]) {
+				fits = false
+			}
 			if _, has := e[key]; !has && (key == "device_id" || key == "router:external" || key == "visibility" || key == "owner") {
 				fits = false
 			}
@@ -440,5 +404,22 @@ func (o *Cloud) list(w http.ResponseWriter, r *http.Request, kind, project strin
 		slices.SortFunc(found, func(a, b Entry) int { return a["size"].(int) - b["size"].(int) })
 	}
 	_, name, _ := strings.Cut(kind, "/")
-	o.Answer(w, http.StatusOK, Entry{strings.ReplaceAll(name, "-", "_"): found})
+	links := Entry{"self": r.URL.Path}
+	if kind == "identity/projects" && o.Page > 0 {
+		found = found[1+slices.IndexFunc(found, func(e Entry) bool { return e["id"] == query.Get("marker") }):]
+		if len(found) > o.Page {
+			found = found[:o.Page]
+			query.Set("marker", fmt.Sprint(found[o.Page-1]["id"]))
+			links["next"] = o.URL + r.URL.Path + "?" + query.Encode()
+		}
+	}
+	items := []Entry{}
+	for _, e := range found {
+		items = append(items, shown(kind, e))
+	}
+	// As Glance, Keystone and Barbican do.
+	o.Answer(w, http.StatusOK, Entry{strings.ReplaceAll(name, "-", "_"): items, "schema": "/v2/schemas/" + name, "links": links, "total": len(items)})
+	for _, e := range found {
+		o.polled(e)
+	}
 }

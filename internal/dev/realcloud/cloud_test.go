@@ -2,6 +2,7 @@ package realcloud_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,12 +46,35 @@ type cloud struct {
 // newCloud starts nodes for an example of the project, with more flags of the local cluster.
 func newCloud(t *testing.T, example string, nodes int, flags ...string) *cloud {
 	t.Helper()
+	release := cmp.Or(os.Getenv("KOLLA_TEST_RELEASE"), first)
+	if release == next && len(flags) == 0 {
+		flags = []string{imagesOfBoth(t)}
+	} else if release != first {
+		t.Fatalf("KOLLA_TEST_RELEASE is %s: there are images of %s and %s only, and tests that bring their own run %s", release, first, next, first)
+	}
 	c := emptyCloud(t, nodes, flags...)
 	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(c.root, "examples", example))); err != nil {
 		t.Fatal(err)
 	}
 	c.write(t, "cloud.hcl", spread(c.text(t)))
+	if release == next {
+		c.edit(t, `release  = "`+first+`"`, `release  = "`+next+`"`)
+		c.routes(t)
+	}
 	return c
+}
+
+// routes gives Glance of the next release uWSGI's HTTP router, if it is there. Debian has it in a plug-in.
+func (c *cloud) routes(t *testing.T) {
+	t.Helper()
+	const glance = "service \"glance\" {\n"
+	if strings.Contains(c.text(t), glance) {
+		c.edit(t, glance, glance+`
+  config "glance-api-uwsgi.ini" {
+    values = { uwsgi = { plugins = "python3,http" } }
+  }
+`)
+	}
 }
 
 // encrypt gives the exposure TLS.

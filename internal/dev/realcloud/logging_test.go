@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,33 +19,14 @@ import (
 )
 
 // storeAddress is the address of the store of logs, outside of the cluster.
-const storeAddress = "10.200.0.103"
+const storeAddress = "10.200.0.106"
 
 // TestLogging sends the logs of a cloud to a store outside, with rsyslog in both modes. Records are found
 // by the id of a request, a trace is one record, nothing is lost while the store is away, and no password
 // is in the store.
 func TestLogging(t *testing.T) {
 	c := newCloud(t, "real-keystone", 3)
-	s := &logStore{cloud: c}
-	s.start(t)
-	c.edit(t, "registry = \"kolla.test/openstack.kolla\" # the test images of internal/dev/devimages\n", `registry = "kolla.test/openstack.kolla"
-
-  logging {
-    mode      = "node"
-    collector = "rsyslog"
-    image     = "kolla.test/openstack.kolla/rsyslog:2025.1-debian-trixie"
-
-    target "store" {
-      type = "elasticsearch"
-      url  = "http://`+storeAddress+`:9200"
-    }
-
-    target "dead" {
-      type = "elasticsearch"
-      url  = "http://`+storeAddress+`:9"
-    }
-  }
-`)
+	s := newLogStore(t, c)
 	take(t, c, []step{{"apply", func(t *testing.T, c *cloud) { c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m") }}})
 	c.haproxy(t)
 	for _, mode := range []string{"node", "sidecar"} {
@@ -71,6 +54,33 @@ type logStore struct {
 }
 
 const logRecords = "records.jsonl"
+
+// newLogStore starts a store, and declares that the logs of the cloud go to it, in the mode node. Another store
+// never answers.
+func newLogStore(t *testing.T, c *cloud) *logStore {
+	t.Helper()
+	s := &logStore{cloud: c}
+	s.start(t)
+	const release = "  release  = \"2025.1\"\n"
+	c.edit(t, release, release+`
+  logging {
+    mode      = "node"
+    collector = "rsyslog"
+    image     = "kolla.test/openstack.kolla/rsyslog:2025.1-debian-trixie"
+
+    target "store" {
+      type = "elasticsearch"
+      url  = "http://`+storeAddress+`:9200"
+    }
+
+    target "dead" {
+      type = "elasticsearch"
+      url  = "http://`+storeAddress+`:9"
+    }
+  }
+`)
+	return s
+}
 
 func (s *logStore) start(t *testing.T) {
 	t.Helper()
@@ -173,6 +183,46 @@ func (s *logStore) findsRequest(t *testing.T, _ string) {
 	wantSaid(t, "log", s.kolla(t, 0, "logs", "keystone").out, id[1])
 }
 
+// followsRequest boots a server, and checks that one query finds the request from HAProxy to the hypervisor.
+func (s *logStore) followsRequest(t *testing.T, c *cloud) {
+	guest := &server{}
+	c.servers(t, guest, "boot", "followed", "real-2", "")
+	var events []struct {
+		RequestID string `json:"Request ID"`
+		Action    string
+	}
+	out := c.value(t, "server", "event", "list", guest.ID, "-f", "json")
+	if err := json.Unmarshal([]byte(out), &events); err != nil || len(events) != 1 || events[0].Action != "create" {
+		t.Fatalf("the events of the server are %s (%v)", out, err)
+	}
+	var passed []string
+	eventually(t, func() error {
+		records, _ := s.with(t, events[0].RequestID)
+		passed = nil
+		for _, r := range records {
+			if r.RequestID == events[0].RequestID {
+				passed = append(passed, r.Service+"/"+r.Workload)
+			}
+		}
+		slices.Sort(passed)
+		passed = slices.Compact(passed)
+		for _, want := range []string{"exposure-public/keepalived", "nova/api", "nova-compute/compute"} {
+			if !slices.Contains(passed, want) {
+				return fmt.Errorf("request %s is in the logs of %s, want %s too", events[0].RequestID, passed, want)
+			}
+		}
+		return nil
+	})
+	measured(t, "a request that boots a server is in the logs of", strings.Join(passed, ", "))
+	c.value(t, "server", "delete", guest.ID)
+	eventually(t, func() error {
+		if left := c.value(t, "server", "list", "--all-projects", "-f", "value"); left != "" {
+			return errors.New("there still is " + left)
+		}
+		return nil
+	})
+}
+
 // findsTrace checks that an exception is one record.
 func (s *logStore) findsTrace(t *testing.T, mode string) {
 	s.logs(t, "trace", mode)
@@ -198,16 +248,46 @@ func (s *logStore) losesNothing(t *testing.T, mode string) {
 	measured(t, "logging, mode "+mode+": copies that the store replaced", copies)
 }
 
-// hasNoSecret writes the password of the administrator, and looks for it, and for that of a refused login.
+// hasNoSecret writes the password of the administrator, and looks for it, for that of a refused login, and for the values
+// of all Secrets of the cloud.
 func (s *logStore) hasNoSecret(t *testing.T, mode string) {
 	password := s.password(t)
 	s.logs(t, "1", `%d in `+mode+`: {"password": "`+password+`"} mysql+pymysql://keystone:`+password+`@mariadb/keystone`)
 	s.await(t, "0 in "+mode, 1)
-	for _, secret := range []string{password, "wrong-hunter2"} {
-		if found, _ := s.with(t, secret); len(found) > 0 {
-			t.Errorf("a password is in %d records of the store, first of service %s", len(found), found[0].Service)
+	values := s.secretValues(t)
+	values["the refused login"], values["the administrator"] = "wrong-hunter2", password
+	for name, value := range values {
+		if found, _ := s.with(t, value); len(found) > 0 {
+			t.Errorf("the value of %s is in %d records of the store, first of service %s", name, len(found), found[0].Service)
 		}
 	}
+}
+
+// secretValues returns the values of all Secrets of the cloud that may be passwords, by Secret and key: one word of 16
+// characters or more. Names of users and databases are shorter, and files have spaces or several lines.
+func (s *logStore) secretValues(t *testing.T) map[string]string {
+	t.Helper()
+	var secrets struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Data     map[string][]byte
+		}
+	}
+	if err := json.Unmarshal([]byte(s.kubectl(t, "get", "secrets", "-o", "json")), &secrets); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, secret := range secrets.Items {
+		for key, value := range secret.Data {
+			if text := string(value); len(text) >= 16 && !strings.ContainsAny(text, " \t\r\n") {
+				out[secret.Metadata.Name+"/"+key] = text
+			}
+		}
+	}
+	if len(out) < 5 {
+		t.Errorf("there are only %d values that may be passwords", len(out))
+	}
+	return out
 }
 
 // memory prints what the collectors take.

@@ -134,8 +134,11 @@ func metricsAreTurnedOff(t *testing.T, c *cloud) {
 	if now := c.started(t); now != before {
 		t.Errorf("pods restarted:\n%s\nnow:\n%s", before, now)
 	}
-	if left := c.kubectl(t, "get", "services,pods", "-o", "name"); strings.Contains(left, "exporter") || strings.Contains(left, "-metrics") || strings.Contains(left, "prometheus") {
-		t.Errorf("metrics left these behind:\n%s", left)
-	}
+	eventually(t, func() error { // pods take a while to stop
+		if left := c.kubectl(t, "get", "services,pods", "-o", "name"); strings.Contains(left, "exporter") || strings.Contains(left, "-metrics") || strings.Contains(left, "prometheus") {
+			return fmt.Errorf("metrics left some of these behind:\n%s", left)
+		}
+		return nil
+	})
 	c.noChanges(t)
 }

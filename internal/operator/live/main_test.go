@@ -76,7 +76,6 @@ type bench struct {
 	client    client.Client
 	namespace string // of the Clouds
 	target    string // of the objects of the cloud
-	logs      *logs
 }
 
 // logs collects what the operator logs.

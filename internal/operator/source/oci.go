@@ -3,6 +3,7 @@ package source
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -42,13 +43,7 @@ func fromOCI(ctx context.Context, at v1alpha1.OCI, secret map[string][]byte, bef
 		client.Credential = credentials.Credential(store)
 	}
 	repository.Client, repository.PlainHTTP = client, at.Insecure
-	name := at.Digest
-	if name == "" {
-		name = at.Tag
-	}
-	if name == "" {
-		name = "latest"
-	}
+	name := cmp.Or(at.Digest, at.Tag, "latest")
 	found, err := repository.Resolve(ctx, name)
 	if err != nil {
 		return nil, ociError(at.URL, name, err)

@@ -2,10 +2,12 @@ package annotations
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
@@ -67,12 +69,7 @@ func Targets(values []string) (List, error) {
 
 // Stdout reports whether annotations are written to standard output.
 func (l List) Stdout() bool {
-	for _, t := range l {
-		if t.file.Path == "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l, func(t target) bool { return t.file.Path == "" })
 }
 
 // Write writes the collected notes to all places. version is that of the program.
@@ -124,10 +121,7 @@ func github(w io.Writer, notes []note, _ string) error {
 			}
 		}
 		set("title", n.summary)
-		message := n.detail
-		if message == "" {
-			message = n.summary
-		}
+		message := cmp.Or(n.detail, n.summary)
 		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", command, strings.Join(properties, ","), githubMessage.Replace(visible(message))); err != nil {
 			return err
 		}

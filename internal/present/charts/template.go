@@ -352,7 +352,7 @@ func (t *template) image(reference string) string {
 	if repository == path.Join(cloud.Registry, name) {
 		repository = ""
 	}
-	if tag == tagOf(cloud.Tag, cloud.Release, cloud.Distro) {
+	if tag == cloud.ImageTag() {
 		tag = ""
 	}
 	if tag == "" && split.Tag == "" {
@@ -362,13 +362,6 @@ func (t *template) image(reference string) string {
 	t.values.leaf(tag, word, "images", name, "tag")
 	ref := t.values.leaf(split.Digest, digest, "images", name, "digest")
 	return t.action(fmt.Sprintf("include \"kolla.image\" (list . %q %s)", name, strings.TrimSuffix(ref, ".digest")))
-}
-
-func tagOf(tag, release, distro string) string {
-	if tag != "" {
-		return tag
-	}
-	return release + "-" + distro
 }
 
 // claim replaces the settings of the claim of a volume.

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -234,18 +235,18 @@ func files(object *providers.Object, _ int) []Line {
 		body, _ := value.(string)
 		switch n := strings.Count(body, "\n"); {
 		case n > 0:
-			out = append(out, facts(key+", "+count(n, "line"))...)
+			out = append(out, facts(key+", "+words.Count(n, "line"))...)
 		case body == plans.Unknown:
 			out = append(out, facts(key+" = "+body)...)
 		case len([]rune(body)) > maxOpaque:
-			out = append(out, facts(key+", "+count(len([]rune(body)), "character"))...)
+			out = append(out, facts(key+", "+words.Count(len([]rune(body)), "character"))...)
 		default:
-			out = append(out, facts(key+" = "+quoted(body))...)
+			out = append(out, facts(key+" = "+Quoted(body))...)
 		}
 	}
 	for key, value := range sorted(field(object.Manifest.Object, "binaryData")) {
 		body, _ := value.(string)
-		out = append(out, facts(key+", "+count(len(body)*3/4, "byte"))...)
+		out = append(out, facts(key+", "+words.Count(len(body)*3/4, "byte"))...)
 	}
 	return out
 }
@@ -312,12 +313,4 @@ func sorted[V any](m map[string]V) func(func(string, V) bool) {
 			}
 		}
 	}
-}
-
-// count returns a text like "1 line" or "2 lines".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -132,17 +132,17 @@ func member(key string, value any, width int) string {
 func scalar(v any) string {
 	s, ok := v.(string)
 	if !ok {
-		return quoted(v)
+		return Quoted(v)
 	}
 	plain, err := yaml.Marshal(s)
 	if err == nil && strings.TrimSuffix(string(plain), "\n") == s && !strings.ContainsAny(s, ",[]{}") {
 		return short(s, len([]rune(s)), maxOpaque)
 	}
-	return short(quoted(s), len([]rune(s)), maxOpaque)
+	return short(Quoted(s), len([]rune(s)), maxOpaque)
 }
 
-// quoted formats a value as JSON.
-func quoted(v any) string {
+// Quoted formats a value as JSON on one line.
+func Quoted(v any) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

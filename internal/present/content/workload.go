@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/providers"
 )
 
@@ -17,7 +18,7 @@ func workload(object *providers.Object, width int) []Line {
 	template := field(spec, "template")
 	lead := "1 replica of "
 	if n, ok := number(spec["replicas"]); ok {
-		lead = count(n, "replica") + " of "
+		lead = words.Count(n, "replica") + " of "
 	}
 	switch object.Manifest.GetKind() {
 	case "DaemonSet":
@@ -106,7 +107,7 @@ func run(lead string, object *providers.Object, template map[string]any, width i
 	var out []Line
 	for _, container := range elements(pod["containers"]) {
 		image, _ := container["image"].(string)
-		command, script := words(container, whole)
+		command, script := commandOf(container, whole)
 		if command == "" {
 			out = append(out, facts(lead+image)...)
 			continue
@@ -118,9 +119,9 @@ func run(lead string, object *providers.Object, template map[string]any, width i
 	return append(append(out, before(pod)...), weaknesses(template, width)...)
 }
 
-// words returns the command line of a container. A script in it is replaced by its number of
+// commandOf returns the command line of a container. A script in it is replaced by its number of
 // lines. If whole is set, the lines of the script are returned too.
-func words(container map[string]any, whole bool) (command string, script []string) {
+func commandOf(container map[string]any, whole bool) (command string, script []string) {
 	var all []string
 	for _, key := range []string{"command", "args"} {
 		for _, word := range texts(container[key]) {

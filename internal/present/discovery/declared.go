@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -85,10 +86,10 @@ func (s Service) Full() string { return s.Namespaced() + ".svc" }
 // URL is how clients reach a port of a service: a URL, or host:port for a TCP port that is
 // not known to speak HTTP. The URL of a UDP port begins with "udp://".
 type URL struct {
-	Port     string // name
-	Endpoint string // type in Keystone's catalogue, "identity"; empty: the port has no endpoint
-	Internal string // "http://keystone.openstack:5000/v3", "mariadb.openstack:3306"
-	Public   string // empty: clients outside of the cluster cannot reach the port
+	Port     string `json:"port"`               // name
+	Endpoint string `json:"endpoint,omitempty"` // type in Keystone's catalogue, "identity"; empty: the port has no endpoint
+	Internal string `json:"internal"`           // "http://keystone.openstack:5000/v3", "mariadb.openstack:3306"
+	Public   string `json:"public,omitempty"`   // empty: clients outside of the cluster cannot reach the port
 }
 
 // Declared returns the blocks of a configuration that declare Services or workloads, with the
@@ -150,8 +151,8 @@ func workloadsIn(objects []providers.Object) []workload {
 		if !slices.Contains([]schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet}, kind) {
 			continue
 		}
-		labels, _, _ := unstructured.NestedStringMap(o.Manifest.Object, "spec", "template", "metadata", "labels")
-		out = append(out, workload{o.Address, o.Manifest.GetNamespace(), labels})
+		pods, _, _ := unstructured.NestedStringMap(o.Manifest.Object, "spec", "template", "metadata", "labels")
+		out = append(out, workload{o.Address, o.Manifest.GetNamespace(), pods})
 	}
 	return out
 }
@@ -165,21 +166,11 @@ func selected(service *unstructured.Unstructured, workloads []workload) []addrs.
 	delete(selector, appsv1.StatefulSetPodNameLabel) // the controller adds it to pods
 	var out []addrs.Object
 	for _, w := range workloads {
-		if w.namespace == service.GetNamespace() && includes(w.labels, selector) {
+		if w.namespace == service.GetNamespace() && labels.SelectorFromSet(selector).Matches(labels.Set(w.labels)) {
 			out = append(out, w.address)
 		}
 	}
 	return out
-}
-
-// includes reports whether labels have all pairs of a selector.
-func includes(labels, selector map[string]string) bool {
-	for key, value := range selector {
-		if has, ok := labels[key]; !ok || has != value {
-			return false
-		}
-	}
-	return true
 }
 
 // portsOf returns the names of the ports of a Service.

@@ -60,11 +60,11 @@ func (l *Live) Pending() bool {
 
 // Port is a port of a Service.
 type Port struct {
-	Name     string
-	Number   int
-	Protocol string // "TCP"
-	Target   string // number, or name of the port in the pods
-	NodePort int    // 0: none
+	Name     string `json:"name,omitempty"`
+	Number   int    `json:"port"`
+	Protocol string `json:"protocol"`            // "TCP"
+	Target   string `json:"target_port"`         // number, or name of the port in the pods
+	NodePort int    `json:"node_port,omitempty"` // 0: none
 }
 
 // String returns the port as kubectl shows it: "5000:30500/TCP".
@@ -77,14 +77,14 @@ func (p Port) String() string {
 
 // Endpoint is a pod behind a Service, or an address that is no pod's.
 type Endpoint struct {
-	Pod       string // empty: the address is no pod's
-	Node      string // may be empty
-	Addresses []string
-	Name      string // own DNS name, "mariadb-server-0.mariadb-server.openstack.svc"; may be empty
-	Ready     bool   // the pod is ready, and is not stopping
+	Pod       string   `json:"pod,omitempty"`  // empty: the address is no pod's
+	Node      string   `json:"node,omitempty"` // may be empty
+	Addresses []string `json:"addresses"`
+	Name      string   `json:"dns,omitempty"` // own DNS name, "mariadb-server-0.mariadb-server.openstack.svc"; may be empty
+	Ready     bool     `json:"ready"`         // the pod is ready, and is not stopping
 	// Published: clients of the Service are led to it. A Service may publish pods that are not
 	// ready, so that members find each other.
-	Published bool
+	Published bool `json:"published"`
 }
 
 // Ready counts the endpoints that are ready, and all endpoints.

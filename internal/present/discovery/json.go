@@ -32,7 +32,7 @@ type (
 		External bool           `json:"external"`
 		Services []serviceJSON  `json:"kubernetes_services"`
 		Alone    []workloadJSON `json:"workloads_without_service"`
-		URLs     []urlJSON      `json:"urls"`
+		URLs     []URL          `json:"urls"`
 	}
 	serviceJSON struct {
 		Address   string         `json:"address"`
@@ -54,29 +54,14 @@ type (
 		Name    string `json:"name"`
 	}
 	liveJSON struct {
-		Type       string         `json:"type"`
-		ClusterIPs []string       `json:"cluster_ips"`
-		Headless   bool           `json:"headless"`
-		Alias      string         `json:"alias_of,omitempty"`
-		External   []string       `json:"external_addresses"`
-		Ports      []portJSON     `json:"ports"`
-		Ready      int            `json:"ready_endpoints"`
-		Endpoints  []endpointJSON `json:"endpoints"`
-	}
-	portJSON struct {
-		Name     string `json:"name,omitempty"`
-		Port     int    `json:"port"`
-		Protocol string `json:"protocol"`
-		Target   string `json:"target_port"`
-		NodePort int    `json:"node_port,omitempty"`
-	}
-	endpointJSON struct {
-		Pod       string   `json:"pod,omitempty"`
-		Node      string   `json:"node,omitempty"`
-		Addresses []string `json:"addresses"`
-		DNS       string   `json:"dns,omitempty"`
-		Ready     bool     `json:"ready"`
-		Published bool     `json:"published"`
+		Type       string     `json:"type"`
+		ClusterIPs []string   `json:"cluster_ips"`
+		Headless   bool       `json:"headless"`
+		Alias      string     `json:"alias_of,omitempty"`
+		External   []string   `json:"external_addresses"`
+		Ports      []Port     `json:"ports"`
+		Ready      int        `json:"ready_endpoints"`
+		Endpoints  []Endpoint `json:"endpoints"`
 	}
 	checkJSON struct {
 		Address   string  `json:"address"`
@@ -98,12 +83,6 @@ type (
 		Enabled   bool   `json:"enabled"`
 		Problem   string `json:"problem,omitempty"`
 	}
-	urlJSON struct {
-		Port     string `json:"port"`
-		Endpoint string `json:"endpoint,omitempty"`
-		Internal string `json:"internal"`
-		Public   string `json:"public,omitempty"`
-	}
 )
 
 // JSON writes the directory as JSON, with the environment variables.
@@ -114,15 +93,12 @@ func (d *Directory) JSON(out io.Writer, environment []Variable) error {
 		Services: []blockJSON{}, Environment: append([]Variable{}, environment...),
 	}
 	for _, b := range d.Blocks {
-		block := blockJSON{Address: b.Address, Name: b.Name, External: b.External, Services: []serviceJSON{}, Alone: workloadsJSON(b.Alone), URLs: []urlJSON{}}
+		block := blockJSON{Address: b.Address, Name: b.Name, External: b.External, Services: []serviceJSON{}, Alone: workloadsJSON(b.Alone), URLs: append([]URL{}, b.URLs...)}
 		for _, s := range b.Services {
 			block.Services = append(block.Services, serviceJSON{
 				Address: s.Address.String(), Namespace: s.Namespace, Name: s.Address.Name, Found: s.Live != nil,
 				DNS: dnsJSON{s.Short(), s.Namespaced(), s.Full()}, Workloads: workloadsJSON(s.Workloads), liveJSON: s.Live.json(),
 			})
-		}
-		for _, u := range b.URLs {
-			block.URLs = append(block.URLs, urlJSON(u))
 		}
 		doc.Services = append(doc.Services, block)
 	}
@@ -150,17 +126,10 @@ func (l *Live) json() *liveJSON {
 		return nil
 	}
 	ready, _ := l.Ready()
-	out := &liveJSON{
+	return &liveJSON{
 		Type: l.Type, ClusterIPs: append([]string{}, l.ClusterIPs...), Headless: l.Headless, Alias: l.Alias, External: append([]string{}, l.External...),
-		Ports: []portJSON{}, Ready: ready, Endpoints: []endpointJSON{},
+		Ports: append([]Port{}, l.Ports...), Ready: ready, Endpoints: append([]Endpoint{}, l.Endpoints...),
 	}
-	for _, p := range l.Ports {
-		out.Ports = append(out.Ports, portJSON{p.Name, p.Number, p.Protocol, p.Target, p.NodePort})
-	}
-	for _, e := range l.Endpoints {
-		out.Endpoints = append(out.Endpoints, endpointJSON{e.Pod, e.Node, append([]string{}, e.Addresses...), e.Name, e.Ready, e.Published})
-	}
-	return out
 }
 
 func checksJSON(checks []Check) (out []checkJSON) {

@@ -11,14 +11,15 @@ import (
 
 // Certificate is a certificate in a Secret of the cloud.
 type Certificate struct {
-	Namespace, Secret string
-	Ends              time.Time
+	Namespace string    `json:"namespace"`
+	Secret    string    `json:"secret"`
+	Ends      time.Time `json:"ends_at"` // in UTC
 	// Soon: it has ended, or is to be replaced now.
-	Soon bool
+	Soon bool `json:"ends_soon"`
 	// Made: kolla makes it, and an apply renews it.
-	Made bool
+	Made bool `json:"renewed_by_kolla"`
 	// Issued: cert-manager renews it.
-	Issued bool
+	Issued bool `json:"renewed_by_cert_manager"`
 }
 
 // SortCertificates sorts certificates by their ends.

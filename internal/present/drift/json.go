@@ -28,7 +28,7 @@ type (
 		Readers  int           `json:"changes_by_secrets"`
 		Drift    []fieldJSON   `json:"drift"`
 		Not      []notJSON     `json:"not_compared"`
-		Certs    []certJSON    `json:"certificates,omitempty"`
+		Certs    []Certificate `json:"certificates,omitempty"`
 		Orphans  *[]orphanJSON `json:"orphans,omitempty"`
 		Unlisted *[]string     `json:"orphans_not_listed,omitempty"`
 	}
@@ -55,14 +55,6 @@ type (
 		Service string `json:"service"`
 		Why     string `json:"reason"`
 		Advice  string `json:"advice,omitempty"`
-	}
-	certJSON struct {
-		Namespace string    `json:"namespace"`
-		Secret    string    `json:"secret"`
-		Ends      time.Time `json:"ends_at"`
-		Soon      bool      `json:"ends_soon"`
-		Made      bool      `json:"renewed_by_kolla"`
-		Issued    bool      `json:"renewed_by_cert_manager"`
 	}
 	orphanJSON struct {
 		APIVersion string    `json:"api_version"`
@@ -98,7 +90,7 @@ func (l *Look) JSON(w io.Writer) error {
 	out := lookJSON{
 		Format: jsonFormat, Tool: l.Tool, Cloud: l.Cloud, Server: l.Server, At: l.At.UTC(), Seconds: l.Took.Round(time.Microsecond).Seconds(),
 		Requests: l.Requests, Declared: l.Declared, Drifted: l.Drifted(), Pending: l.Pending, Readers: l.Readers,
-		Drift: []fieldJSON{}, Not: []notJSON{},
+		Drift: []fieldJSON{}, Not: []notJSON{}, Certs: l.Certificates,
 	}
 	for _, f := range l.Fields {
 		out.Drift = append(out.Drift, fieldJSON{
@@ -109,9 +101,6 @@ func (l *Look) JSON(w io.Writer) error {
 	}
 	for _, n := range l.NotCompared {
 		out.Not = append(out.Not, notJSON{n.Address.String(), Service(n.Address), n.Why, n.Advice})
-	}
-	for _, c := range l.Certificates {
-		out.Certs = append(out.Certs, certJSON{c.Namespace, c.Secret, c.Ends.UTC(), c.Soon, c.Made, c.Issued})
 	}
 	if l.Orphans != nil {
 		listed, unlisted := []orphanJSON{}, append([]string{}, l.Orphans.NotListed...)

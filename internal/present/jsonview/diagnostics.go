@@ -46,13 +46,7 @@ type snippetJSON struct {
 	StartLine int        `json:"start_line"`
 	Start     int        `json:"highlight_start_offset"`
 	End       int        `json:"highlight_end_offset"`
-	Values    []factJSON `json:"values"` // what the expression refers to
-}
-
-// factJSON says which value a reference had; see lang.Fact.
-type factJSON struct {
-	Reference string `json:"traversal"`
-	Statement string `json:"statement"`
+	Values    lang.Facts `json:"values"` // what the expression refers to
 }
 
 // Configuration writes diagnostics of the configuration. Files are by file name, as in
@@ -121,9 +115,7 @@ func ofConfiguration(d *hcl.Diagnostic, files map[string]*hcl.File) *diagnosticJ
 	if lang.Quotable(d) {
 		out.Snippet = snippetOf(*d.Subject, files[d.Subject.Filename])
 		if out.Snippet != nil {
-			for _, f := range lang.FactsOf(d) {
-				out.Snippet.Values = append(out.Snippet.Values, factJSON(f))
-			}
+			out.Snippet.Values = append(out.Snippet.Values, lang.FactsOf(d)...)
 		}
 	}
 	return out
@@ -149,7 +141,7 @@ func snippetOf(r hcl.Range, file *hcl.File) *snippetJSON {
 		StartLine: r.Start.Line,
 		Start:     r.Start.Byte - from,
 		End:       end - from,
-		Values:    []factJSON{},
+		Values:    lang.Facts{},
 	}
 	if block := report.BlockAt(file, r.Start.Byte); block != "" {
 		s.Context = &block

@@ -284,6 +284,9 @@ func (e *Events) Applied(a applied.Result) {
 			e.diagnostic(ofFailure(f, files))
 		}
 	}
+	for _, sentence := range a.Upgrade {
+		e.Log(sentence)
+	}
 	operation := "apply"
 	if a.Destroy {
 		operation = "destroy"

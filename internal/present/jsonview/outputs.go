@@ -1,6 +1,7 @@
 package jsonview
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -127,10 +128,7 @@ type outputEvent struct {
 func plannedOutputs(plan *plans.Plan) event {
 	outputs := map[string]outputEvent{}
 	for _, c := range plan.Outputs {
-		o := c.After
-		if o == nil {
-			o = c.Before
-		}
+		o := cmp.Or(c.After, c.Before)
 		action := string(c.Action())
 		if c.Action() == output.NoOp {
 			action = "noop" // as events have it

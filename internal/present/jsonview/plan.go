@@ -137,7 +137,7 @@ type planExtensionJSON struct {
 	Renderings *plans.Renderings `json:"renderings,omitempty"`
 	Drifted    bool              `json:"drifted"`
 	Selection  *plans.Selection  `json:"selection,omitempty"`
-	Summary    countsJSON        `json:"summary"`
+	Summary    plans.Counts      `json:"summary"`
 	// Prunes are the old versions of objects that will be deleted. They are neither among
 	// the resource changes nor counted as destroyed.
 	Prunes   []resourceChangeJSON `json:"prunes,omitempty"`
@@ -150,18 +150,6 @@ type planExtensionJSON struct {
 	Losses   []plans.Loss         `json:"losses,omitempty"`
 	Foreign  []plans.Foreign      `json:"foreign,omitempty"` // fields that others added and that stay
 	Compared plans.Tally          `json:"compared"`
-}
-
-type countsJSON struct {
-	Add     int `json:"add"`
-	Change  int `json:"change"`
-	Destroy int `json:"destroy"`
-	Import  int `json:"import"`
-	Forget  int `json:"forget"`
-	Move    int `json:"move,omitempty"` // objects that only get another address
-	// Deferred counts the actions that are not fully known yet.
-	Deferred int `json:"deferred,omitempty"`
-	Prune    int `json:"prune,omitempty"` // old versions, counted nowhere else
 }
 
 // actionJSON is kolla's addition to an action.
@@ -195,7 +183,6 @@ type yieldJSON struct {
 }
 
 func planJSONOf(plan *plans.Plan) planJSON {
-	counts := plan.Counts()
 	out := planJSON{
 		FormatVersion:   planVersion,
 		KollaVersion:    plan.Tool,
@@ -211,7 +198,7 @@ func planJSONOf(plan *plans.Plan) planJSON {
 		Kolla: planExtensionJSON{
 			Version: extensionVersion, ID: plan.ID, Cloud: plan.Cloud, Cluster: plan.Cluster, Digest: plan.Config,
 			State: plan.State, Destroy: plan.Destroy, RefreshOnly: plan.RefreshOnly, Renderings: plan.Renderings, Drifted: plan.Drifted(),
-			Summary: countsJSON(counts), Impact: impactsOf(plan), Kept: plan.Kept, Warnings: plan.Warnings, Errors: plan.Errors,
+			Summary: plan.Counts(), Impact: impactsOf(plan), Kept: plan.Kept, Warnings: plan.Warnings, Errors: plan.Errors,
 			Upgrade: plan.Upgrade, Policies: plan.Policies, Losses: plan.Losses, Foreign: plan.Foreign, Compared: plan.Tally(),
 		},
 	}

@@ -35,10 +35,5 @@ func Validation(w io.Writer, diags hcl.Diagnostics, files map[string]*hcl.File) 
 		shown.Summary = report.Headline(shown.Summary)
 		out.Diagnostics = append(out.Diagnostics, shown)
 	}
-	return writeJSON(w, out)
-}
-
-// writeJSON writes a document with indentation, for people too.
-func writeJSON(w io.Writer, v any) error {
-	return foreign.JSON(w, v, "  ")
+	return foreign.JSON(w, out, "  ")
 }

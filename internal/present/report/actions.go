@@ -15,7 +15,7 @@ import (
 const Once = "a job: runs once"
 
 // skipped is the comment on a job that counts as run.
-const skipped = "does not run: its service is new, and begins with this image"
+const skipped = "does not run: its service is new and begins with this image, or goes back to it"
 
 // actionOf converts an action.
 func actionOf(plan *plans.Plan, a *plans.Action, names *names) *Action {

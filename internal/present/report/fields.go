@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -251,13 +250,7 @@ func Value(v any) string {
 	if literal, ok := v.(Literal); ok {
 		return string(literal)
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return content.Quoted(v)
 }
 
 // Diff compares the lines of a field that has Lines.

@@ -21,14 +21,14 @@ func upgrade(plan *plans.Plan, at Moment) *Upgrade {
 		out.Lines = append(out.Lines, "First: checks of "+strings.Join(u.Checks, ", ")+". If one fails, nothing changes.")
 	}
 	var lasting []string
-	if len(u.Databases) > 0 {
-		lasting = append(lasting, "tables of "+strings.Join(u.Databases, ", "))
-	}
 	for _, v := range u.Versions {
 		lasting = append(lasting, fmt.Sprintf("%s %s → %s", v.Program, v.From, v.To))
 	}
 	if len(lasting) > 0 && !u.Backward {
 		out.Lines = append(out.Lines, "Cannot go back: "+strings.Join(lasting, "; ")+".")
+	}
+	if len(u.Databases) > 0 && !u.Backward {
+		out.Lines = append(out.Lines, "Jobs may change tables of "+strings.Join(u.Databases, ", ")+". Nothing changes them back.")
 	}
 	out.Lines = append(out.Lines, changedOptions(u)...)
 	if u.Processors != "" {

@@ -275,10 +275,7 @@ func (p *Progress) overdue(now time.Time) []screen.Line {
 			continue
 		}
 		t.told, t.toldAt, t.patience = t.status, now, min(2*t.patience, patienceLimit)
-		status := t.status
-		if status == "" {
-			status = applied.Doing(t.action)
-		}
+		status := cmp.Or(t.status, applied.Doing(t.action))
 		out = append(out, screen.Text("Still waiting for ").Then(address, screen.Textf(": %s (%s)", status, words.Duration(now.Sub(t.begun)))))
 	}
 	return out

@@ -125,5 +125,9 @@ func closing(a applied.Result) []screen.Line {
 	if a.Complete() {
 		return []screen.Line{nil, screen.Styled(screen.Added, verdict).Then(screen.Text(rest)), took}
 	}
-	return []screen.Line{screen.Styled(screen.Danger, verdict).Then(screen.Text(rest)), took.Then(screen.Text(" " + a.Advice()))}
+	out := []screen.Line{screen.Styled(screen.Danger, verdict).Then(screen.Text(rest))}
+	for _, sentence := range a.Upgrade {
+		out = append(out, screen.Text(sentence))
+	}
+	return append(out, took.Then(screen.Text(" "+a.Advice())))
 }

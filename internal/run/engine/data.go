@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8slabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/internal/base/failure"
@@ -86,7 +87,7 @@ func (c *Cluster) find(ctx context.Context, q configs.DataQuery) ([]*unstructure
 		return nil, nil
 	}
 	found := slices.DeleteFunc(snapshot.All(kind), func(u *unstructured.Unstructured) bool {
-		return u.GetNamespace() != namespace || !includes(u.GetLabels(), q.Labels)
+		return u.GetNamespace() != namespace || !k8slabels.SelectorFromSet(q.Labels).Matches(k8slabels.Set(u.GetLabels()))
 	})
 	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	return found, nil
@@ -109,16 +110,6 @@ func contents(found []*unstructured.Unstructured) []map[string]any {
 		out = append(out, u.Object)
 	}
 	return out
-}
-
-// includes reports whether labels contain all wanted labels.
-func includes(labels, wanted map[string]string) bool {
-	for key, value := range wanted {
-		if got, ok := labels[key]; !ok || got != value {
-			return false
-		}
-	}
-	return true
 }
 
 // overtaken returns the data blocks that have to wait, because the plan changes the objects that
@@ -153,5 +144,5 @@ func reads(d configs.Data, a *plans.Action) bool {
 	case d.Name != "":
 		return a.Ref.Name == d.Name
 	}
-	return includes(a.Object.Manifest.GetLabels(), d.Labels)
+	return k8slabels.SelectorFromSet(d.Labels).Matches(k8slabels.Set(a.Object.Manifest.GetLabels()))
 }

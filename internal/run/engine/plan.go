@@ -55,6 +55,8 @@ type Options struct {
 	// ForceReleases names OpenStack releases to which the plan may change although OpenStack
 	// does not support the step.
 	ForceReleases []string
+	// ForceData has the addresses of services whose programs start with data of versions that they do not take over.
+	ForceData []string
 	// SkipRegistrations does not compare what servers have with what jobs register.
 	SkipRegistrations bool
 	// SkipDrifted lets PlanAgain hold actions of objects that others changed.
@@ -80,7 +82,7 @@ func (o Options) resumed(r *plans.Resume) Options {
 	}
 	return Options{
 		Destroy: o.Destroy, Values: o.Values, Written: o.Written, OverridePolicies: o.OverridePolicies,
-		ForceReleases: o.ForceReleases, SkipRegistrations: o.SkipRegistrations, rest: true,
+		ForceReleases: o.ForceReleases, ForceData: o.ForceData, SkipRegistrations: o.SkipRegistrations, rest: true,
 		Selection: r.Selection, DeleteData: r.DeleteData, Adopt: r.Adopt, ForceConflicts: r.ForceConflicts, VerifyAll: r.VerifyAll, AllowUnverified: r.AllowUnverified,
 	}
 }
@@ -281,26 +283,45 @@ func (e *Engine) registrar(o Options) (providers.Registrar, func()) {
 func (e *Engine) findUpgrade(ctx context.Context, config *configs.Config, plan *plans.Plan, o Options) (problems []plans.Problem) {
 	live := e.Cluster.Snapshot().Get
 	plan.Upgrade, problems = upgrade.Find(upgrade.Input{
-		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases, Rest: o.rest,
+		Config: config, Plan: plan, Installed: upgrade.OfNamespace(live(upgrade.Namespace(config))), Live: live, Forced: o.ForceReleases, ForcedData: o.ForceData, Rest: o.rest,
 	})
-	if u := plan.Upgrade; u != nil && u.From.Release != "" && u.From.Release < u.To.Release {
-		for _, c := range options.Changes(config, u.From.Release) {
-			change := plans.OptionChange{
-				Kind: c.Kind.String(), Option: c.Option.String(), Service: c.Service, File: c.File, Since: c.Since,
-				Source: fmt.Sprintf("%s:%d", c.At.Filename, c.At.Start.Line), Detail: c.Detail,
-			}
-			if c.Now.Name != "" {
-				change.Now = c.Now.String()
-			}
-			u.Options = append(u.Options, change)
-		}
-	}
+	addOptions(config, plan.Upgrade)
 	if u := plan.Upgrade; u != nil && u.ChangesRelease() && !u.Backward {
 		u.Backup = upgrade.NewestBackup(&config.Cloud, func(namespace string) ([]*unstructured.Unstructured, error) {
 			return e.Cluster.client.List(ctx, kinds.CronJob.WithVersion("v1"), namespace)
 		})
 	}
 	return problems
+}
+
+// addOptions adds the options of the configuration that an upgrade changes. u may be nil. Of an upgrade that an earlier
+// apply has begun, or of single services, only the services whose images change count.
+func addOptions(config *configs.Config, u *plans.Upgrade) {
+	if u == nil || u.Backward {
+		return
+	}
+	from, read := u.From.Release, *config
+	if from == "" || from == u.To.Release {
+		read.Services, read.Cloud.Release = nil, ""
+		for _, s := range u.Services {
+			i := slices.IndexFunc(config.Services, func(c configs.Service) bool { return c.Block == s.Block })
+			read.Services = append(read.Services, config.Services[i])
+			read.Cloud.Release = max(read.Cloud.Release, s.To.Release)
+			if from == "" || s.From.Release < from {
+				from = s.From.Release
+			}
+		}
+	}
+	for _, c := range options.Changes(&read, from) {
+		change := plans.OptionChange{
+			Kind: c.Kind.String(), Option: c.Option.String(), Service: c.Service, File: c.File, Since: c.Since,
+			Source: fmt.Sprintf("%s:%d", c.At.Filename, c.At.Start.Line), Detail: c.Detail,
+		}
+		if c.Now.Name != "" {
+			change.Now = c.Now.String()
+		}
+		u.Options = append(u.Options, change)
+	}
 }
 
 // locate adds the places in files to problems with targets.

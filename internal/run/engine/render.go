@@ -147,6 +147,7 @@ func Diff(ctx context.Context, base, head Version, o DiffOptions) (*plans.Plan, 
 		Installed: plans.Images{Release: base.Config.Cloud.ImageRelease(), Distro: base.Config.Cloud.ImageDistro()},
 	})
 	problems = append(problems, more...)
+	addOptions(config, plan.Upgrade)
 	unset := slices.Concat(base.Config.Unset, config.Unset)
 	slices.Sort(unset)
 	plan.Renderings = &plans.Renderings{Base: base.Name, Head: head.Name, Unset: slices.Compact(unset)}

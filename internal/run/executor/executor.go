@@ -139,12 +139,7 @@ var ErrInterrupted = errors.New("interrupted before it was ready")
 
 // Complete reports whether all actions of the plan were applied.
 func (r *Result) Complete() bool {
-	for _, o := range r.Outcomes {
-		if o.Status != Applied {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Outcomes, func(o Outcome) bool { return o.Status != Applied })
 }
 
 // Apply carries out the plan. An action starts when all its dependencies are done and

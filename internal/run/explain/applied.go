@@ -30,7 +30,30 @@ func Applied(all *engine.ApplyResult, version string, secrets *redaction.Values)
 		}
 		total.Skipped = append(total.Skipped, s)
 	}
+	if len(all.Rounds) > 0 {
+		total.Options = again(all.Rounds[0].Plan)
+	}
+	if !total.Complete() {
+		total.Upgrade = leftUpgrade(all)
+	}
 	return total
+}
+
+// again returns the options that the next apply needs to go on with a plan.
+func again(plan *plans.Plan) string {
+	var out []string
+	for _, option := range plan.Options {
+		if option != "-destroy" { // the command says it
+			out = append(out, option)
+		}
+	}
+	if plan.RefreshOnly {
+		out = append(out, "-refresh-only")
+	}
+	if plan.Selection.Restricts() {
+		out = append(out, plan.Selection.String())
+	}
+	return strings.Join(out, " ")
 }
 
 // add adds the counts of a round.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"kolla.openstack.org/kolla/internal/present/report"
+	"kolla.openstack.org/kolla/internal/run/upgrade"
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/plans"
@@ -19,7 +20,8 @@ func Facts(plan *plans.Plan) configs.PlanFacts {
 		Counts: configs.PlanCounts{
 			Add: c.Add, Change: c.Change, Destroy: c.Destroy, Import: c.Import, Forget: c.Forget, Move: c.Move, Prune: c.Prune, Deferred: c.Deferred,
 		},
-		Impact: impact(plan),
+		Impact:  impact(plan),
+		Upgrade: change(plan.Upgrade),
 	}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
@@ -45,6 +47,25 @@ func Facts(plan *plans.Plan) configs.PlanFacts {
 	for i := range plan.Foreign {
 		f := &plan.Foreign[i]
 		out.Drift = append(out.Drift, drift(f.Address, f.Drift())...)
+	}
+	return out
+}
+
+// change describes the change of the release; u is nil without one.
+func change(u *plans.Upgrade) configs.UpgradeFacts {
+	out := configs.UpgradeFacts{Supported: true}
+	if u == nil {
+		return out
+	}
+	out.From, out.To, out.Backward = u.From.Release, u.To.Release, u.Backward
+	supported := func(from, to string) bool {
+		ok, _ := upgrade.Supported(from, to)
+		return ok || from == "" || to == ""
+	}
+	out.Supported = supported(out.From, out.To)
+	for _, s := range u.Services {
+		out.Services = append(out.Services, s.Name)
+		out.Supported = out.Supported && supported(s.From.Release, s.To.Release)
 	}
 	return out
 }

@@ -124,6 +124,27 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// TestUpgrade checks the facts about a change of the release.
+func TestUpgrade(t *testing.T) {
+	images := func(release string) plans.Images { return plans.Images{Release: release} }
+	for name, test := range map[string]struct {
+		upgrade *plans.Upgrade
+		want    configs.UpgradeFacts
+	}{
+		"none":        {nil, configs.UpgradeFacts{Supported: true}},
+		"supported":   {&plans.Upgrade{From: images("2025.1"), To: images("2026.1")}, configs.UpgradeFacts{From: "2025.1", To: "2026.1", Supported: true}},
+		"too far":     {&plans.Upgrade{From: images("2025.1"), To: images("2026.2")}, configs.UpgradeFacts{From: "2025.1", To: "2026.2"}},
+		"not known":   {&plans.Upgrade{To: images("2026.1")}, configs.UpgradeFacts{To: "2026.1", Supported: true}},
+		"one service": {&plans.Upgrade{From: images("2026.1"), To: images("2026.1"), Backward: true, Services: []plans.ServiceUpgrade{{Name: "nova", From: images("2026.1"), To: images("2025.2")}}}, configs.UpgradeFacts{From: "2026.1", To: "2026.1", Backward: true, Services: []string{"nova"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, policy.Facts(&plans.Plan{Upgrade: test.upgrade}).Upgrade); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestFactsHoldNoValues puts a value into every place of a plan that holds values.
 func TestFactsHoldNoValues(t *testing.T) {
 	const secret = "hunter2"

@@ -108,5 +108,36 @@ func (t *trial) describeVolumes(ctx context.Context, out *tempest.Cloud) error {
 		}
 	}
 	slices.Sort(out.Backends)
+	return t.describeStores(ctx, out)
+}
+
+// describeStores reads what Cinder's scheduler knows of the stores of the backends. Those of the first one count: some
+// tests ask for a volume in such a store.
+func (t *trial) describeStores(ctx context.Context, out *tempest.Cloud) error {
+	var found struct {
+		Pools []struct {
+			Name         string
+			Capabilities struct {
+				Protocol any    `json:"storage_protocol"` // a name, or several for the same
+				Vendor   string `json:"vendor_name"`
+			}
+		}
+	}
+	if err := t.admin.call(ctx, http.MethodGet, volume, "scheduler-stats/get_pools?detail=true", nil, &found); err != nil {
+		return err
+	}
+	first := ""
+	for _, pool := range found.Pools {
+		if first != "" && first <= pool.Name {
+			continue
+		}
+		protocol := pool.Capabilities.Protocol
+		if names, several := protocol.([]any); several && len(names) > 0 {
+			protocol = names[0]
+		}
+		if name, ok := protocol.(string); ok {
+			first, out.StorageProtocol, out.Vendor = pool.Name, name, pool.Capabilities.Vendor
+		}
+	}
 	return nil
 }

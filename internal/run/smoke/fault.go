@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -131,19 +134,39 @@ func messageIn(body []byte) string {
 	return messageOf(document)
 }
 
+// messageKeys are the keys of messages, the first ones first.
+var messageKeys = []string{"message", "description", "faultstring", "detail"}
+
+// messageOf returns the first message in a document: {"badRequest": {"message": "..."}}, {"errors": [{"detail": "..."}]}.
 func messageOf(document any) string {
-	object, _ := document.(map[string]any)
-	for _, key := range []string{"message", "description", "faultstring"} {
-		if text, ok := object[key].(string); ok {
-			return text
+	switch document := document.(type) {
+	case map[string]any:
+		for _, key := range messageKeys {
+			if text, ok := document[key].(string); ok && oneLine(text) != "" {
+				return oneLine(text)
+			}
 		}
-	}
-	for _, value := range object { // {"badRequest": {"message": "..."}}
-		if text := messageOf(value); text != "" {
-			return text
+		for _, key := range slices.Sorted(maps.Keys(document)) {
+			if text := messageOf(document[key]); text != "" {
+				return text
+			}
+		}
+	case []any:
+		for _, value := range document {
+			if text := messageOf(value); text != "" {
+				return text
+			}
 		}
 	}
 	return ""
+}
+
+// tag matches the tags that Glance puts into the text of a message: "<br />".
+var tag = regexp.MustCompile(`</?[a-z]+[0-9]? ?/?>`)
+
+// oneLine returns a text without tags, on one line.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(tag.ReplaceAllString(text, " ")), " ")
 }
 
 // next returns what to look at after an error.

@@ -59,7 +59,7 @@ func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds
 // MetricsBegin is the beginning of each text of Metrics.
 const MetricsBegin = "# HELP kolla_check_"
 
-// Metrics returns the metrics of a run in the text format of Prometheus. Checks that were skipped have none.
+// Metrics returns the metrics of a run in the text format of Prometheus. Checks that were skipped have only that.
 func (r *Report) Metrics() ([]byte, error) {
 	registry := prometheus.NewRegistry()
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
@@ -69,15 +69,16 @@ func (r *Report) Metrics() ([]byte, error) {
 	}
 	good := gauge("ok", "Whether the check of the cloud from outside succeeded: 1 or 0.", "check")
 	took := gauge("seconds", "How long the check took.", "check")
+	skipped := gauge("skipped", "Whether the check was skipped: 1 or 0. Checks of services that are not declared or not exposed, and those of -skip, are not there.", "check")
 	for _, result := range r.Results {
+		if result.Unasked {
+			continue
+		}
+		skipped.WithLabelValues(r.Cloud, result.Check.Name).Set(number(result.Outcome == Skipped))
 		if result.Outcome == Skipped {
 			continue
 		}
-		value := 0.0
-		if result.Outcome == OK {
-			value = 1
-		}
-		good.WithLabelValues(r.Cloud, result.Check.Name).Set(value)
+		good.WithLabelValues(r.Cloud, result.Check.Name).Set(number(result.Outcome == OK))
 		took.WithLabelValues(r.Cloud, result.Check.Name).Set(seconds(result.Took))
 	}
 	gauge("left_behind", "Projects of checks that could not be removed.").WithLabelValues(r.Cloud).Set(float64(len(r.Left)))
@@ -89,4 +90,11 @@ func (r *Report) Metrics() ([]byte, error) {
 		err = errors.Join(err, written)
 	}
 	return text.Bytes(), err
+}
+
+func number(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

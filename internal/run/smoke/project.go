@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -176,14 +177,28 @@ func (c *Cloud) leftBehind(ctx context.Context, all bool) (out []project, err er
 	if err != nil {
 		return nil, err
 	}
-	var found struct{ Projects []project }
-	if err := admin.call(limited, http.MethodGet, identity, "projects?domain_id="+admin.domain, nil, &found); err != nil {
-		return nil, err
-	}
-	for _, p := range found.Projects {
+	found, err := admin.projects(limited)
+	for _, p := range found {
 		if ours, over := c.abandoned(p, time.Now()); ours && (all || over) {
 			out = append(out, p)
 		}
+	}
+	return out, err
+}
+
+// projects lists the projects of checks, also of other clouds, page by page. A Keystone without pages may cut the list,
+// which only the removal of some of them makes shorter: a later run gets the others.
+func (s *session) projects(ctx context.Context) (out []project, err error) {
+	for query := (url.Values{"domain_id": {s.domain}, "name__startswith": {Prefix}}).Encode(); query != ""; {
+		var page struct {
+			Projects []project
+			Links    struct{ Next string }
+		}
+		if err := s.call(ctx, http.MethodGet, identity, "projects?"+query, nil, &page); err != nil {
+			return nil, err
+		}
+		out = append(out, page.Projects...)
+		_, query, _ = strings.Cut(page.Links.Next, "?")
 	}
 	return out, nil
 }
@@ -237,8 +252,13 @@ func (c *Cloud) empty(ctx context.Context, admin *session, p project, has func(s
 			continue
 		}
 		by := member
-		if k.name == groups {
+		switch k.name {
+		case groups:
 			by = admin // the default group of a project is not the members'
+		case volumes:
+			if err := admin.unstick(ctx, member, p, has(compute)); err != nil {
+				return err
+			}
 		}
 		if err := by.removeAll(ctx, k, p); err != nil {
 			return err
@@ -266,6 +286,7 @@ const (
 	groups  = "security-groups"
 	ports   = "ports"
 	routers = "routers"
+	volumes = "volumes"
 	ofOwner = "?project_id=PROJECT"
 )
 
@@ -274,7 +295,7 @@ var kinds = []kind{
 	{stack, "stacks", ""},
 	{compute, "servers", ""},
 	{network, "floatingips", ofOwner},
-	{volume, "volumes", ""},
+	{volume, volumes, ""},
 	{network, routers, ofOwner},
 	{network, ports, ofOwner},
 	{network, "networks", ofOwner},
@@ -292,6 +313,8 @@ type item struct {
 	Project     string `json:"project_id"`
 	Owner       string `json:"owner"`        // of an image
 	DeviceOwner string `json:"device_owner"` // of a port
+	Status      string `json:"status"`
+	Tenant      string `json:"os-vol-tenant-attr:tenant_id"` // of a volume
 }
 
 // path returns the path of an item of a kind.
@@ -344,14 +367,30 @@ func (s *session) removeEach(ctx context.Context, k kind, items []item) (refusal
 // items lists the items of a kind that a project has. Neutron and Glance also list those of others. Ports of Neutron's
 // own go with their network.
 func (s *session) items(ctx context.Context, k kind, p project) ([]item, error) {
-	var found map[string][]item
-	if err := s.call(ctx, http.MethodGet, k.service, k.name+strings.ReplaceAll(k.query, "PROJECT", p.ID), nil, &found); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(found[strings.ReplaceAll(k.name, "-", "_")], func(i item) bool {
+	found, err := s.list(ctx, k.service, k.name, strings.ReplaceAll(k.query, "PROJECT", p.ID))
+	return slices.DeleteFunc(found, func(i item) bool {
 		return k.service == network && i.Project != p.ID || k.service == image && i.Owner != p.ID || k.name == ports && strings.HasPrefix(i.DeviceOwner, "network:")
-	}), nil
+	}), err
 }
+
+// unstick lets volumes of a project be removed whose state Cinder does not change any more. Without servers, which also
+// have their states, no volume is on its way to one. Only an administrator may do it.
+func (s *session) unstick(ctx context.Context, member *session, p project, serversGone bool) error {
+	found, err := member.list(ctx, volume, volumes, "/detail")
+	for _, v := range found {
+		if v.Tenant != p.ID || v.Status != "error_deleting" && !(serversGone && slices.Contains(attached, v.Status)) {
+			continue
+		}
+		body := map[string]any{"os-reset_status": map[string]any{"status": "error", "attach_status": "detached"}}
+		if err := gone(s.call(ctx, http.MethodPost, volume, volumes+"/"+v.ID+"/action", body, nil)); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// attached are the states of volumes that servers have, get, or give back.
+var attached = []string{"reserved", "attaching", "in-use", "detaching"}
 
 // unplug takes a router out of its networks.
 func (s *session) unplug(ctx context.Context, router string) error {

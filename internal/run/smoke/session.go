@@ -3,6 +3,7 @@ package smoke
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -129,18 +130,30 @@ func refused(err error) bool {
 	return errors.As(err, &answer) && (answer.Actual < http.StatusInternalServerError || answer.Actual == http.StatusServiceUnavailable)
 }
 
+// list returns the things of a kind. Most services send more beside the list, such as links and counts.
+func (s *session) list(ctx context.Context, service, kind, query string) (found []item, err error) {
+	var answer map[string]json.RawMessage
+	if err := s.call(ctx, http.MethodGet, service, kind+query, nil, &answer); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(answer[strings.ReplaceAll(kind, "-", "_")], &found); err != nil {
+		return nil, &faultError{problem: fmt.Sprintf("The answer to GET %s%s has no list of %s.", s.urls[service], kind, kind)}
+	}
+	return found, nil
+}
+
 // find returns the ID of the thing with a name or an ID; empty: there is none.
 func (s *session) find(ctx context.Context, service, kind, name string) (string, error) {
-	var found map[string][]item
-	if err := s.call(ctx, http.MethodGet, service, kind+"?name="+url.QueryEscape(name), nil, &found); err != nil {
+	found, err := s.list(ctx, service, kind, "?name="+url.QueryEscape(name))
+	if err != nil {
 		return "", err
 	}
-	for _, i := range found[kind] {
+	for _, i := range found {
 		if i.Name == name {
 			return i.ID, nil
 		}
 	}
-	err := s.call(ctx, http.MethodGet, service, kind+"/"+url.PathEscape(name), nil, nil)
+	err = s.call(ctx, http.MethodGet, service, kind+"/"+url.PathEscape(name), nil, nil)
 	switch {
 	case err == nil:
 		return name, nil

@@ -56,23 +56,25 @@ type Check struct {
 	Description string // a phrase of what is tried
 	Service     string // the type of the endpoint that it uses
 	needs       []string
+	after       []string // checks that must have succeeded if they run
 	try         func(*trial, context.Context) error
 }
 
 // Checks returns all checks, in their order.
 func Checks() []Check {
 	return []Check{
-		{"token", "a user of a new project logs in", identity, nil, (*trial).token},
-		{"image", "an image is uploaded, and comes back as it was", image, []string{"token"}, (*trial).image},
-		{"network", "a network, a subnet, a router and a security group", network, []string{"token"}, (*trial).network},
-		{"server", "a server boots on the network", compute, []string{"network"}, (*trial).server},
-		{"console", "the server writes to its console", compute, []string{"server"}, (*trial).console},
-		{"floating-ip", "the server answers at a floating IP", network, []string{"server"}, (*trial).floatingIP},
-		{"volume", "a volume of 1 GB", volume, []string{"token"}, (*trial).volume},
-		{"attachment", "the server gets the volume, and gives it back", compute, []string{"server", "volume"}, (*trial).attachment},
-		{"secret", "a secret is stored, and comes back as it was", secret, []string{"token"}, (*trial).secret},
-		{"stack", "a stack with a random string", stack, []string{"token"}, (*trial).stack},
-		{"dashboard", "the page on which users log in", Dashboard, nil, (*trial).dashboard},
+		{"token", "a user of a new project logs in", identity, nil, nil, (*trial).token},
+		{"image", "an image is uploaded, and comes back as it was", image, []string{"token"}, nil, (*trial).image},
+		{"network", "a network, a subnet, a router and a security group", network, []string{"token"}, nil, (*trial).network},
+		{"server", "a server boots on the network", compute, []string{"network"}, nil, (*trial).server},
+		{"console", "the server writes to its console", compute, []string{"server"}, nil, (*trial).console},
+		{"floating-ip", "the server answers at a floating IP", network, []string{"server"}, nil, (*trial).floatingIP},
+		{"volume", "a volume of 1 GB", volume, []string{"token"}, nil, (*trial).volume},
+		// A guest that has not booted may keep a volume that it is to give back.
+		{"attachment", "the server gets the volume, and gives it back", compute, []string{"server", "volume"}, []string{"console"}, (*trial).attachment},
+		{"secret", "a secret is stored, and comes back as it was", secret, []string{"token"}, nil, (*trial).secret},
+		{"stack", "a stack with a random string", stack, []string{"token"}, nil, (*trial).stack},
+		{"dashboard", "the page on which users log in", Dashboard, nil, nil, (*trial).dashboard},
 	}
 }
 
@@ -92,7 +94,7 @@ func Select(only, skip []string) ([]Check, error) {
 	wanted := slices.Clone(only)
 	for _, c := range slices.Backward(all) { // a check comes after those that it needs
 		if slices.Contains(wanted, c.Name) {
-			wanted = append(wanted, c.needs...)
+			wanted = append(append(wanted, c.needs...), c.after...)
 		}
 	}
 	chosen := slices.DeleteFunc(all, func(c Check) bool {
@@ -122,6 +124,7 @@ type Result struct {
 	Problem string   // of a check that failed, or the reason for which it was skipped; sentences
 	Request *Request // that failed; nil: none did
 	Next    string   // what to look at next
+	Unasked bool     // the configuration has no service for it that is reachable from outside
 }
 
 // Report is the result of a run.
@@ -201,17 +204,18 @@ func (t *trial) result(ctx context.Context, c Check, before []Result) Result {
 	service, declared := t.cloud.Services[c.Service]
 	switch {
 	case !declared:
+		result.Unasked = true
 		result.Problem = fmt.Sprintf("The configuration declares no service of type %s.", c.Service)
 		return result
 	case !service.Exposed:
+		result.Unasked = true
 		result.Problem = fmt.Sprintf("Service %q is not reachable from outside: it has no expose.", service.Name)
 		return result
 	}
-	for _, name := range c.needs {
-		if !slices.ContainsFunc(before, func(r Result) bool { return r.Check.Name == name && r.Outcome == OK }) {
-			result.Problem = fmt.Sprintf("It needs the check %s.", name)
-			return result
-		}
+	if name := c.missing(before); name != "" {
+		result.Problem = fmt.Sprintf("It needs the check %s.", name)
+		result.Unasked = slices.ContainsFunc(before, func(r Result) bool { return slices.Contains(c.needs, r.Check.Name) && r.Unasked })
+		return result
 	}
 	t.stayAlive(ctx)
 	limited, cancel := t.cloud.limited(ctx)
@@ -232,6 +236,17 @@ func (t *trial) result(ctx context.Context, c Check, before []Result) Result {
 		result.Next = next(err, service.Name)
 	}
 	return result
+}
+
+// missing returns the name of a check that did not succeed before, and that this one needs; empty: there is none.
+func (c Check) missing(before []Result) string {
+	for _, name := range slices.Concat(c.needs, c.after) {
+		at := slices.IndexFunc(before, func(r Result) bool { return r.Check.Name == name })
+		if at < 0 && slices.Contains(c.needs, name) || at >= 0 && before[at].Outcome != OK {
+			return name
+		}
+	}
+	return ""
 }
 
 // unmadeError is why a check could not be run: nothing is wrong with the service.

@@ -198,6 +198,16 @@ func TestFailures(t *testing.T) {
 			"server",
 			"The server is in state ERROR: No valid host was found.", "",
 		},
+		"a refusal of Glance": {
+			"POST /image/", func(o *openstacktest.Cloud) func(http.ResponseWriter, *http.Request) {
+				return func(w http.ResponseWriter, _ *http.Request) {
+					o.Refuse(w, "image", http.StatusForbidden, "Too many images.")
+				}
+			},
+			[]string{"image failed"},
+			"image",
+			"It says: Too many images.", "POST /image/v2/images: HTTP 403, request req-1",
+		},
 		"another image": {
 			"GET /image/v2/images/id-3/file", says(http.StatusOK, openstacktest.Entry{}), []string{"image failed"}, "image", "The downloaded image differs from the upload (3 of 1048576 bytes).", "",
 		},
@@ -208,10 +218,10 @@ func TestFailures(t *testing.T) {
 			"POST /orchestration/", says(http.StatusUnauthorized, nil),
 			[]string{"stack failed"},
 			"stack",
-			"The service does not accept a token of Keystone.", "POST /orchestration/stacks: HTTP 401, request req-1",
+			"The service does not accept a token of Keystone.", "POST /orchestration/v1/id-1/stacks: HTTP 401, request req-1",
 		},
 		"a stack that fails": {
-			"GET /orchestration/stacks/", says(http.StatusOK, openstacktest.Entry{"stack": openstacktest.Entry{"stack_status": "CREATE_FAILED", "stack_status_reason": "no engine"}}),
+			"GET /orchestration/v1/id-1/stacks/", says(http.StatusOK, openstacktest.Entry{"stack": openstacktest.Entry{"stack_status": "CREATE_FAILED", "stack_status_reason": "no engine"}}),
 			[]string{"stack failed"},
 			"stack", "The stack is in state CREATE_FAILED: no engine.", "",
 		},
@@ -249,6 +259,28 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestMessagesOfServices checks which message of an answer a result has.
+func TestMessagesOfServices(t *testing.T) {
+	for name, test := range map[string]struct {
+		body openstacktest.Entry
+		want string
+	}{
+		"tags and lines":   {openstacktest.Entry{"message": "<h1>Not permitted:</h1>  size < 5.<br /><br />\n\n\n", "title": "Forbidden"}, "Not permitted: size < 5."},
+		"several":          {openstacktest.Entry{"zone": openstacktest.Entry{"message": "last"}, "area": openstacktest.Entry{"message": "first"}}, "first."},
+		"in a list":        {openstacktest.Entry{"errors": []openstacktest.Entry{{"status": 403}, {"detail": "No room.", "title": "Forbidden"}}}, "No room."},
+		"an empty message": {openstacktest.Entry{"message": " <br />", "description": "Something"}, "Something."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			o.Breaks["POST /image/"] = func(w http.ResponseWriter, _ *http.Request) { o.Answer(w, http.StatusForbidden, test.body) }
+			want := "The service does not permit it: a rule, or a quota. It says: " + test.want
+			if got := resultOf(t, run(t, cloudOf(o), "image"), "image").Problem; got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
+
 // TestFloatingIP checks that an answer counts only if it comes from the server: the address is silent without it.
 func TestFloatingIP(t *testing.T) {
 	o := openstacktest.Of(t, adminPassword)
@@ -266,13 +298,18 @@ func TestFloatingIP(t *testing.T) {
 	}
 }
 
-// TestSilentConsole checks that a console without output may be the fault of the image.
+// TestSilentConsole checks that a console without output may be the fault of the image. The server gets no volume, which
+// its guest might keep, unless the check of the console is left out.
 func TestSilentConsole(t *testing.T) {
 	o := openstacktest.Of(t, adminPassword)
-	o.Breaks["POST /compute/servers/"] = func(w http.ResponseWriter, _ *http.Request) {
+	o.Breaks["POST /compute/servers/"] = func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/action") {
+			o.Serve(w, r)
+			return
+		}
 		o.Answer(w, http.StatusOK, openstacktest.Entry{"output": "\n"})
 	}
-	checks, err := smoke.Select([]string{"console"}, nil)
+	checks, err := smoke.Select([]string{"attachment"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,6 +326,42 @@ func TestSilentConsole(t *testing.T) {
 	}
 	if result := resultOf(t, report, "console"); result.Outcome != smoke.Failed || !strings.Contains(result.Problem, ": timed out after 100ms (-timeout). ") || !strings.Contains(result.Problem, "name another one with -image") {
 		t.Errorf("%+v", result)
+	}
+	if result := resultOf(t, report, "attachment"); result.Outcome != smoke.Skipped || result.Problem != "It needs the check console." {
+		t.Errorf("%+v", result)
+	}
+	if checks, err = smoke.Select([]string{"attachment"}, []string{"console"}); err != nil {
+		t.Fatal(err)
+	}
+	if report, err = smoke.Run(t.Context(), c, checks, func(smoke.Result) {}); err != nil || resultOf(t, report, "attachment").Outcome != smoke.OK {
+		t.Errorf("without the check of the console: %v, %q", err, outcomes(report))
+	}
+}
+
+// TestStuckVolumes lets volumes of the run get stuck in states in which Cinder removes none. They are removed, and that
+// of another project is as it was.
+func TestStuckVolumes(t *testing.T) {
+	for _, state := range []string{"reserved", "attaching", "in-use", "detaching", "error_deleting"} {
+		t.Run(state, func(t *testing.T) {
+			o := openstacktest.Of(t, adminPassword)
+			other := openstacktest.Entry{"id": "v-other", "project_id": "p-other", "os-vol-tenant-attr:tenant_id": "p-other", "status": state}
+			o.Lists["block-storage/volumes"] = []openstacktest.Entry{other}
+			o.Breaks["POST /compute/servers/"] = func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, "/os-volume_attachments") {
+					o.Serve(w, r)
+					return
+				}
+				o.Lists["block-storage/volumes"][1]["status"] = state
+				o.Refuse(w, "compute", http.StatusInternalServerError, "a timeout")
+			}
+			report := run(t, cloudOf(o), "attachment")
+			if got := outcomes(report); !slices.Equal(got, []string{"attachment failed"}) || len(report.Left) > 0 {
+				t.Errorf("%q, left %q", got, report.Left)
+			}
+			if left := o.Owned(); !slices.Equal(left, []string{"block-storage/volumes of p-other"}) || other["status"] != state || len(o.Trespass) > 0 {
+				t.Errorf("left behind %q, the other volume is %v, touched of others: %q", left, other, o.Trespass)
+			}
+		})
 	}
 }
 
@@ -318,6 +391,13 @@ func TestEndpoints(t *testing.T) {
 	} {
 		if got := resultOf(t, report, name).Problem; got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	delete(c.Services, "block-storage")
+	report = run(t, c)
+	for name, want := range map[string]bool{"image": false, "secret": true, "stack": true, "volume": true, "attachment": true, "server": false} {
+		if got := resultOf(t, report, name).Unasked; got != want {
+			t.Errorf("%s: the configuration does not ask for it: %t, want %t", name, got, want)
 		}
 	}
 	if next := resultOf(t, report, "image").Next; next != "kolla discover -keystone" {
@@ -371,13 +451,18 @@ func TestDescribe(t *testing.T) {
 		{"binary": "cinder-volume", "host": "b@rbd"},
 		{"binary": "cinder-backup", "host": "a", "state": "up"},
 	}})
+	answers("/block-storage/scheduler-stats/get_pools", openstacktest.Entry{"pools": []openstacktest.Entry{
+		{"name": "b@nas#nas", "capabilities": openstacktest.Entry{"storage_protocol": "nfs", "vendor_name": "Acme"}},
+		{"name": "a@rbd#rbd", "capabilities": openstacktest.Entry{"storage_protocol": []string{"ceph"}, "vendor_name": "Open Source"}},
+		{"name": "0@odd#odd", "capabilities": openstacktest.Entry{}},
+	}})
 	c := cloudOf(o)
 	delete(c.Services, "orchestration")
 	got, err := smoke.Describe(t.Context(), c)
 	want := tempest.Cloud{
 		AuthURL: c.Keystone, Region: "RegionOne", Services: []string{"block-storage", "compute", "identity", "image", "key-manager", "network"},
 		Image: "i-small", OtherImage: "i-small", Flavor: "f-fits", LargerFlavor: "f-large", ExternalNetwork: "n-external",
-		Hypervisors: 2, Extensions: []string{"router"}, Backends: []string{"nas", "rbd"}, Backups: true,
+		Hypervisors: 2, Extensions: []string{"router"}, Backends: []string{"nas", "rbd"}, Backups: true, StorageProtocol: "ceph", Vendor: "Open Source",
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -584,12 +669,19 @@ func TestAbandoned(t *testing.T) {
 		o.Lists["identity/projects"] = append(o.Lists["identity/projects"], openstacktest.Entry{"id": "p-" + name, "name": name, "description": text})
 		o.Lists["identity/users"] = append(o.Lists["identity/users"], openstacktest.Entry{"id": "u-" + name, "name": name})
 		for _, kind := range []string{"compute/servers", "block-storage/volumes", "network/networks", "network/security-groups", "image/images"} {
-			e := openstacktest.Entry{"id": kind[:3] + name, "name": name, "project_id": "p-" + name}
+			e := openstacktest.Entry{"id": kind[:3] + name, "name": name, "project_id": "p-" + name, "status": "available"}
 			if kind == "image/images" {
 				e = openstacktest.Entry{"id": "image" + name, "name": name, "owner": "p-" + name}
 			}
 			o.Lists[kind] = append(o.Lists[kind], e)
 		}
+	}
+	o.Page = 2
+	o.Breaks["GET /v3/projects"] = func(w http.ResponseWriter, r *http.Request) {
+		if query := r.URL.Query(); query.Get("name__startswith") != smoke.Prefix {
+			t.Errorf("asked for projects with %v", query)
+		}
+		o.Serve(w, r)
 	}
 	has := func(name string) bool {
 		return slices.ContainsFunc(o.Owned(), func(text string) bool { return strings.HasSuffix(text, name) })
@@ -618,7 +710,8 @@ func TestSelect(t *testing.T) {
 		only, skip []string
 		want       string // names, or a part of the error
 	}{
-		{[]string{"attachment"}, nil, "token network server volume attachment"},
+		{[]string{"attachment"}, nil, "token network server console volume attachment"},
+		{[]string{"attachment"}, []string{"console"}, "token network server volume attachment"},
 		{nil, []string{"floating-ip", "stack"}, "token image network server console volume attachment secret dashboard"},
 		{[]string{"console"}, []string{"network"}, "token server console"},
 		{[]string{"dashboard"}, nil, "dashboard"},
@@ -636,16 +729,20 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestMetrics checks the metrics of a check that is ok, of one that failed, and of one that was skipped.
+// TestMetrics checks the metrics of a check that is ok, of one that failed, of one that was skipped, and of one whose
+// service the cloud does not have.
 func TestMetrics(t *testing.T) {
 	checks := smoke.Checks()
 	report := &smoke.Report{Cloud: "prod", Began: time.Unix(1e9, 0), Left: []string{"Project x"}, Results: []smoke.Result{
 		{Check: checks[0], Outcome: smoke.OK, Took: 1500 * time.Millisecond}, {Check: checks[1], Outcome: smoke.Failed, Took: time.Second}, {Check: checks[2], Outcome: smoke.Skipped},
+		{Check: checks[3], Outcome: smoke.Skipped, Unasked: true},
 	}}
 	text, err := report.Metrics()
 	want := []string{
 		`kolla_check_left_behind{cloud="prod"} 1`, `kolla_check_ok{check="image",cloud="prod"} 0`, `kolla_check_ok{check="token",cloud="prod"} 1`,
-		`kolla_check_seconds{check="image",cloud="prod"} 1`, `kolla_check_seconds{check="token",cloud="prod"} 1.5`, `kolla_check_timestamp_seconds{cloud="prod"} 1e+09`,
+		`kolla_check_seconds{check="image",cloud="prod"} 1`, `kolla_check_seconds{check="token",cloud="prod"} 1.5`,
+		`kolla_check_skipped{check="image",cloud="prod"} 0`, `kolla_check_skipped{check="network",cloud="prod"} 1`, `kolla_check_skipped{check="token",cloud="prod"} 0`,
+		`kolla_check_timestamp_seconds{cloud="prod"} 1e+09`,
 	}
 	var got []string
 	for line := range strings.Lines(string(text)) {

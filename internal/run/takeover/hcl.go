@@ -5,7 +5,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -15,9 +14,7 @@ import (
 	"kolla.openstack.org/kolla/lang/syntax"
 )
 
-// document is the text of a configuration, block by block.
-type document struct{ blocks []*block }
-
+// block is a block of a configuration, or, without a head, a whole file.
 type block struct {
 	head       string // type and label
 	attributes []attribute
@@ -26,41 +23,28 @@ type block struct {
 
 type attribute struct{ name, expr, comment string }
 
-// find returns the block with a type and label, or nil.
-func (d *document) find(head string) *block {
-	i := slices.IndexFunc(d.blocks, func(b *block) bool { return b.head == head })
+// find returns the inner block with a type and label, or nil.
+func (b *block) find(head string) *block {
+	i := slices.IndexFunc(b.blocks, func(inner *block) bool { return inner.head == head })
 	if i < 0 {
 		return nil
 	}
-	return d.blocks[i]
+	return b.blocks[i]
 }
 
-// block returns the block with a type and label, and adds it if there is none.
-func (d *document) block(head string) *block {
-	if b := d.find(head); b != nil {
-		return b
+// block returns the inner block with a type and label, and adds it if there is none.
+func (b *block) block(head string) *block {
+	if inner := b.find(head); inner != nil {
+		return inner
 	}
-	b := &block{head: head}
-	d.blocks = append(d.blocks, b)
-	return b
-}
-
-// sub does the same inside of a block.
-func (b *block) sub(head string) *block {
-	inner := document{b.blocks}
-	found := inner.block(head)
-	b.blocks = inner.blocks
-	return found
+	inner := &block{head: head}
+	b.blocks = append(b.blocks, inner)
+	return inner
 }
 
 // has reports whether an argument is set.
 func (b *block) has(name string) bool {
 	return slices.ContainsFunc(b.attributes, func(a attribute) bool { return a.name == name })
-}
-
-// hasBlock reports whether there is a block inside.
-func (b *block) hasBlock(head string) bool {
-	return slices.ContainsFunc(b.blocks, func(inner *block) bool { return inner.head == head })
 }
 
 // set sets an argument.
@@ -73,13 +57,13 @@ func (b *block) set(name, expr, comment string) {
 	}
 }
 
-// source returns the canonical text.
-func (d *document) source(header string) []byte {
+// source returns the canonical text of a file.
+func (b *block) source(header string) []byte {
 	var out strings.Builder
 	out.WriteString(header + "\n")
-	for _, b := range d.blocks {
+	for _, inner := range b.blocks {
 		out.WriteString("\n")
-		b.write(&out)
+		inner.write(&out)
 	}
 	return syntax.Format([]byte(out.String()))
 }
@@ -118,11 +102,7 @@ func quote(text string) string { return string(hclwrite.TokensForValue(cty.Strin
 
 // list returns texts as an expression.
 func list(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, text := range texts {
-		quoted[i] = quote(text)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return "[" + strings.Join(quoteEach(texts), ", ") + "]"
 }
 
 // key returns a text as the key of an object.
@@ -204,6 +184,3 @@ func literal(text string) string {
 	}
 	return quote(text)
 }
-
-// number returns a number as an expression.
-func number(n int) string { return strconv.Itoa(n) }

@@ -87,7 +87,7 @@ func (c *conversion) haproxy(b *block, vip string) {
 	}
 	b.set("mode", quote("managed"), c.place("enable_haproxy"))
 	b.set("nodes", c.role(hosts, "edge", "network", "control"), "")
-	k := b.sub("keepalived")
+	k := b.block("keepalived")
 	k.set("interface", quote(v.Text), c.place(name))
 	k.set("virtual_router_id", literal(c.text("keepalived_virtual_router_id")), c.place("keepalived_virtual_router_id"))
 	c.carry("exposure: mode", "enable_haproxy", "enable_keepalived")
@@ -112,7 +112,7 @@ func (c *conversion) tls(b *block) {
 	if !on {
 		return
 	}
-	t := b.sub("tls")
+	t := b.block("tls")
 	var certificates, keys []byte
 	for rest := c.Certificate; ; {
 		var found *pem.Block

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -170,7 +171,7 @@ func (c *conversion) count(row serviceRow, hosts []string) int {
 func texts(numbers []int) []string {
 	out := make([]string, len(numbers))
 	for i, n := range numbers {
-		out[i] = number(n)
+		out[i] = strconv.Itoa(n)
 	}
 	return out
 }
@@ -193,7 +194,7 @@ func (c *conversion) services() {
 			b.set("role", c.role(hosts, row.Name, "control", "network", "storage", "compute"), "")
 		}
 		if n := c.count(row, hosts); n > 1 && !(row.Name == "glance" && !c.on("glance_backend_ceph") && !c.on("glance_backend_s3")) {
-			b.set("replicas", number(n), "")
+			b.set("replicas", strconv.Itoa(n), "")
 		}
 		c.carry("service "+quote(row.Name), row.Enabled)
 		for _, secret := range slices.Sorted(maps.Keys(row.Secrets)) {
@@ -203,10 +204,10 @@ func (c *conversion) services() {
 	c.heatKey()
 	if b := c.doc.find(`service "horizon"`); b != nil && c.ownBalancer {
 		port := "80"
-		if c.doc.block(`exposure "public"`).hasBlock("tls") {
+		if c.doc.block(`exposure "public"`).find("tls") != nil {
 			port = "443"
 		}
-		b.sub(`port "web"`).set("public", port, "as in kolla-ansible")
+		b.block(`port "web"`).set("public", port, "as in kolla-ansible")
 	}
 }
 

@@ -162,7 +162,7 @@ func (c *conversion) option(a *ini.Assignment, targets, held []string) {
 		switch {
 		case a.Section == "DEFAULT" && a.Key == "auth_encryption_key" && strings.HasPrefix(targets[0], "heat:"):
 			c.secrets["heat-encryption"] = []byte(plain)
-			c.doc.block(`service "heat"`).sub(`secret "encryption"`).set("from_file", quote(SecretsDir+"/heat-encryption"), comment)
+			c.doc.block(`service "heat"`).block(`secret "encryption"`).set("from_file", quote(SecretsDir+"/heat-encryption"), comment)
 			c.rep.secretNote(fmt.Sprintf("`%s/heat-encryption` has option auth_encryption_key (%s).", SecretsDir, comment))
 			return
 		case plain != value || c.isSecret(a.Key, value):

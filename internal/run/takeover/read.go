@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -180,10 +181,7 @@ func (r *reader) inventoryVars(in *ansible.Inventory, dir string) {
 // directory reads the files below a directory: the given one, or else another one if it exists. It
 // returns the name of the directory that was read.
 func (r *reader) directory(given, otherwise string, into map[string][]byte) string {
-	dir := given
-	if dir == "" {
-		dir = otherwise
-	}
+	dir := cmp.Or(given, otherwise)
 	if r.err != nil {
 		return dir
 	}

@@ -19,14 +19,13 @@ type report struct {
 	others                     []string        // passwords of services that are not declared
 	files                      map[string]bool // of node_custom_config, about which the report says something
 	names                      map[string]bool // of variables
-	expressions                map[string]bool
 }
 
 // reportRow is a row of a table.
 type reportRow struct{ what, place, text, do string }
 
 func newReport() *report {
-	return &report{files: map[string]bool{}, names: map[string]bool{}, expressions: map[string]bool{}}
+	return &report{files: map[string]bool{}, names: map[string]bool{}}
 }
 
 func placeOf(v ansible.Variable) string {
@@ -201,6 +200,8 @@ func (p *page) table(head []string, rows []reportRow, cells func(r reportRow) []
 	}
 }
 
+func three(row reportRow) []string { return []string{code(row.what), code(row.place), row.text} }
+
 func code(text string) string {
 	if text == "" {
 		return ""
@@ -228,7 +229,6 @@ func (r *report) markdown(c *conversion) string {
 		"Keep `" + SecretsDir + "/` out of version control, and delete it when the first apply has put the values into the cluster and a backup has them.",
 	}, r.steps...))
 	r.nodes(p, c)
-	three := func(row reportRow) []string { return []string{code(row.what), code(row.place), row.text} }
 	if len(r.carried) > 0 {
 		p.section("What carries over", "Files without a line are in the directory with overrides.")
 		p.table([]string{"variable or file", "set in", "now in"}, r.carried, three)
@@ -291,7 +291,7 @@ func (r *report) secretParts(p *page) {
 	}
 	if len(r.fresh) > 0 {
 		p.section("Passwords without use", "kolla does not take these, or generates new ones.")
-		p.table([]string{"variable", "set in", "why"}, r.fresh, func(row reportRow) []string { return []string{code(row.what), code(row.place), row.text} })
+		p.table([]string{"variable", "set in", "why"}, r.fresh, three)
 	}
 	p.section("Secrets that are in no file", "These are on the control nodes, or nowhere:")
 	p.list([]string{

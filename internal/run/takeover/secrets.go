@@ -45,7 +45,7 @@ func (c *conversion) secret(b *block, service, name, variable string) {
 	default:
 		file := service + "-" + name
 		c.secrets[file] = []byte(v.Text)
-		b.sub("secret "+quote(name)).set("from_file", quote(SecretsDir+"/"+file), c.place(variable))
+		b.block("secret "+quote(name)).set("from_file", quote(SecretsDir+"/"+file), c.place(variable))
 		c.rep.secret(v.Variable, SecretsDir+"/"+file, fmt.Sprintf("service %q, secret %q", service, name))
 	}
 }
@@ -79,7 +79,7 @@ func (c *conversion) heatKey() {
 	}
 	const file = "heat-encryption"
 	c.secrets[file] = []byte(heatDefault)
-	b.sub(`secret "encryption"`).set("from_file", quote(SecretsDir+"/"+file), "Heat's own default: kolla-ansible sets no auth_encryption_key")
+	b.block(`secret "encryption"`).set("from_file", quote(SecretsDir+"/"+file), "Heat's own default: kolla-ansible sets no auth_encryption_key")
 }
 
 // pullSecret writes the login at the registry in the form of a Secret.

@@ -114,7 +114,7 @@ func (c *conversion) s3() string {
 		{"s3_store_access_key", "glance_backend_s3_access_key"},
 		{"s3_store_secret_key", "glance_backend_s3_secret_key"},
 	} {
-		expr := ""
+		var expr string
 		if strings.HasSuffix(o.option, "_key") {
 			expr = c.topSecret("glance-"+o.option, c.password(o.variable).Text)
 		} else {
@@ -184,9 +184,9 @@ func (c *conversion) cinder() (users []string) {
 		c.carry("cinder: coordination_url", "cinder_coordination_backend")
 	}
 	if storage := c.Inventory.Members("storage"); len(storage) > 0 && !same(storage, c.members("cinder-api", "cinder")) {
-		b.sub(`workload "volume"`).set("role", c.role(storage, "storage", "storage"), "")
+		b.block(`workload "volume"`).set("role", c.role(storage, "storage", "storage"), "")
 		if len(users) > 1 {
-			b.sub(`workload "backup"`).set("role", c.role(storage, "storage", "storage"), "")
+			b.block(`workload "backup"`).set("role", c.role(storage, "storage", "storage"), "")
 		}
 	}
 	return users

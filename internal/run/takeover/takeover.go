@@ -51,7 +51,7 @@ type conversion struct {
 	*Input
 	Options
 	rules   *mapping
-	doc     *document
+	doc     *block // cloud.hcl
 	rep     *report
 	diags   hcl.Diagnostics
 	scope   ansible.Scope
@@ -69,7 +69,7 @@ type conversion struct {
 // Convert translates a cloud. Diagnostics name the lines of the inputs.
 func Convert(in *Input, options Options) (Result, hcl.Diagnostics) {
 	c := &conversion{
-		Input: in, Options: options, rules: rules(), doc: &document{}, rep: newReport(), config: settings{},
+		Input: in, Options: options, rules: rules(), doc: &block{}, rep: newReport(), config: settings{},
 		secrets: map[string][]byte{}, roles: map[string][]string{}, scopes: map[string]ansible.Scope{}, known: in.secretValues(),
 	}
 	c.scope = c.cloudScope()
@@ -199,7 +199,11 @@ func (c *conversion) cloud() {
 		return
 	}
 	b := c.doc.block(fmt.Sprintf("cloud %s", quote(c.Name)))
-	b.set("release", quote(c.release), c.placeOr("openstack_release", "-release"))
+	from := "-release"
+	if c.Release == "" {
+		from = c.place("openstack_release")
+	}
+	b.set("release", quote(c.release), from)
 	c.carry("cloud: release", "openstack_release")
 	distro := c.text("kolla_base_distro")
 	version := c.text("kolla_base_distro_version")
@@ -228,16 +232,9 @@ func (c *conversion) cloud() {
 	c.pullSecret(b, registry)
 	b.set("namespace", quote("openstack"), "")
 	c.carry("config blocks, config_dir", "node_custom_config")
-	d := b.sub("defaults")
+	d := b.block("defaults")
 	d.set("role", "role.control", "")
 	d.set("expose", "exposure.public", "")
-}
-
-func (c *conversion) placeOr(name, otherwise string) string {
-	if c.Release != "" && otherwise == "-release" || !c.isSet(name) {
-		return otherwise
-	}
-	return c.place(name)
 }
 
 // variables writes what the rows of the table "carried" say.
@@ -291,16 +288,16 @@ func (c *conversion) addConfig() {
 	for _, key := range c.config.files() {
 		parent := c.doc.find("service " + quote(key[0]))
 		if key[0] == "" {
-			parent = c.doc.block("cloud " + quote(c.Name)).sub("defaults")
+			parent = c.doc.block("cloud " + quote(c.Name)).block("defaults")
 		}
-		parent.sub("config "+quote(key[1])).set("values", c.config.values(key), "")
+		parent.block("config "+quote(key[1])).set("values", c.config.values(key), "")
 	}
 }
 
 // result collects the files.
 func (c *conversion) result() Result {
 	files := []File{
-		{Path: "cloud.hcl", Content: c.doc.source(c.header())},
+		{Path: "cloud.hcl", Content: c.doc.source(header)},
 		{Path: ".gitignore", Content: []byte("# Values of secrets. They belong into no repository.\n/" + SecretsDir + "/\n")},
 	}
 	for name, content := range c.Copies {
@@ -314,6 +311,4 @@ func (c *conversion) result() Result {
 	return Result{Files: files, Carried: len(c.rep.carried), Left: len(c.rep.left), Secrets: len(c.secrets), Blockers: c.rep.blockers}
 }
 
-func (c *conversion) header() string {
-	return "# Written by kolla import kolla-ansible. report.md says what is not here, and what to do next."
-}
+const header = "# Written by kolla import kolla-ansible. report.md says what is not here, and what to do next."

@@ -32,6 +32,13 @@ type Cloud struct {
 	// Backends are the names of Cinder's backends, and Backups says whether its backup service is up.
 	Backends []string
 	Backups  bool
+	// StorageProtocol and Vendor are those of a backend, as Cinder's scheduler knows them. They are empty if it knows
+	// none.
+	StorageProtocol, Vendor string
+	// SharedDisks: the disks of servers are in a store that all hypervisors reach.
+	SharedDisks bool
+	// Consoles: the consoles of servers are reachable from outside.
+	Consoles bool
 	// MultiattachType is a type of volumes that several servers may use at once.
 	MultiattachType string
 	// ImportMethods are the ways in which Glance imports images.
@@ -51,7 +58,7 @@ type options map[string]string
 func (c Cloud) Config() string {
 	several := flag(c.Hypervisors > 1)
 	sections := map[string]options{
-		"DEFAULT": {"log_file": "tempest.log", "debug": "true"},
+		"DEFAULT": {"log_file": "tempest.log"},
 		"auth":    {"admin_username": "admin", "admin_project_name": "admin", "admin_domain_name": "Default"},
 		"compute": {
 			"image_ref": c.Image, "image_ref_alt": c.OtherImage, "flavor_ref": c.Flavor, "flavor_ref_alt": c.LargerFlavor,
@@ -59,13 +66,13 @@ func (c Cloud) Config() string {
 			"build_timeout": patience, "build_interval": "2",
 		},
 		"compute-feature-enabled": {
-			"resize": "true", "cold_migration": several, "live_migration": several, "live_migrate_back_and_forth": several,
-			// Disks are files of the hypervisors unless they are volumes.
-			"block_migration_for_live_migration": several, "volume_backed_live_migration": several,
-			"attach_encrypted_volume": flag(c.has("key-manager")),
+			"resize": flag(c.LargerFlavor != c.Flavor), "cold_migration": several, "live_migration": several, "live_migrate_back_and_forth": several,
+			"block_migration_for_live_migration": flag(c.Hypervisors > 1 && !c.SharedDisks), "volume_backed_live_migration": several,
+			// QEMU encrypts volumes that it reads itself. Others need tools of the hypervisor.
+			"attach_encrypted_volume": flag(c.has("key-manager") && slices.Contains([]string{"ceph", "nfs"}, strings.ToLower(c.StorageProtocol))),
 			"volume_multiattach":      flag(c.MultiattachType != ""),
-			"stable_rescue":           "true",
-			"vnc_console":             "true", // every cell of the catalogue has the proxy
+			"stable_rescue":           "true", // Nova's driver for libvirt can do it
+			"vnc_console":             flag(c.Consoles),
 		},
 		"enforce_scope":                c.scopes(),
 		"heat_plugin":                  c.heat(),
@@ -85,7 +92,7 @@ func (c Cloud) Config() string {
 		"placement":              {"max_microversion": "latest"},
 		"service-clients":        {"http_timeout": "300"},
 		"service_available":      c.available(),
-		"validation":             {"run_validation": "false"}, // the guest has no SSH server
+		"validation":             {"run_validation": "false"}, // nobody says how to log in to the image
 		"volume":                 c.volume(),
 		"volume-feature-enabled": {"multi_backend": flag(len(c.Backends) > 1), "backup": flag(c.Backups), "extend_attached_volume": "true"},
 	}
@@ -155,8 +162,11 @@ func (c Cloud) identity() options {
 
 func (c Cloud) volume() options {
 	out := options{
-		"volume_type_multiattach": c.MultiattachType, "storage_protocol": "ceph", "max_microversion": "latest",
+		"volume_type_multiattach": c.MultiattachType, "max_microversion": "latest",
 		"build_timeout": patience, "build_interval": "2",
+	}
+	if c.StorageProtocol != "" {
+		out["storage_protocol"], out["vendor_name"] = c.StorageProtocol, c.Vendor
 	}
 	if len(c.Backends) > 1 {
 		out["backend_names"] = strings.Join(c.Backends, ",")
@@ -177,12 +187,17 @@ func (c Cloud) heat() options {
 
 // PasswordRules returns the options of the rules for passwords in keystone.conf.
 func PasswordRules(keystoneConf string) map[string]string {
+	return Section(keystoneConf, "security_compliance")
+}
+
+// Section returns the options of a section of a config file.
+func Section(conf, name string) map[string]string {
 	rules := map[string]string{}
 	inside := false
-	for line := range strings.Lines(keystoneConf) {
+	for line := range strings.Lines(conf) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
-			inside = line == "[security_compliance]"
+			inside = line == "["+name+"]"
 		} else if option, value, found := strings.Cut(line, "="); found && inside {
 			rules[strings.TrimSpace(option)] = strings.TrimSpace(value)
 		}

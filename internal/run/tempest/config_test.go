@@ -14,7 +14,7 @@ var full = tempest.Cloud{
 	Services: []string{"block-storage", "compute", "identity", "image", "key-manager", "network", "orchestration", "placement"},
 	Image:    "image-1", OtherImage: "image-2", Flavor: "flavor-1", LargerFlavor: "flavor-2", ImageURL: "http://192.0.2.20/guest.qcow2",
 	ExternalNetwork: "outer", Network: "inner", Subnet: "inner-subnet", Hypervisors: 2,
-	Extensions: []string{"router", "port-security", "external-net"}, Backends: []string{"rbd"}, Backups: true,
+	Extensions: []string{"router", "port-security", "external-net"}, Backends: []string{"rbd"}, Backups: true, StorageProtocol: "ceph", Vendor: "Open Source", Consoles: true,
 	MultiattachType: "multiattach", ImportMethods: []string{"glance-direct"},
 	PasswordRules: map[string]string{"lockout_duration": "5", "unique_last_password_count": "3"},
 }
@@ -28,6 +28,9 @@ func TestConfigFollowsTheCloud(t *testing.T) {
 	small := tempest.Cloud{Services: []string{"identity", "compute", "network", "image"}, Hypervisors: 1, Extensions: []string{"external-net"}}
 	several := full
 	several.Backends = []string{"nas", "rbd"}
+	other := full
+	other.StorageProtocol, other.Vendor, other.SharedDisks, other.Consoles, other.LargerFlavor = "iSCSI", "Acme", true, false, full.Flavor
+	small.LargerFlavor = "flavor-2"
 	for name, c := range map[string]struct {
 		cloud tempest.Cloud
 		want  []string
@@ -38,7 +41,11 @@ func TestConfigFollowsTheCloud(t *testing.T) {
 			"port_security = false", "backup = false", "import_image = false", "security_compliance = false", "multi_backend = false",
 		}},
 		"several backends": {several, []string{"multi_backend = true", "backend_names = nas,rbd"}},
-		"all":              {full, []string{"user_unique_last_password_count = 3", "security_compliance = true", "multi_backend = false"}},
+		"another backend": {other, []string{
+			"storage_protocol = iSCSI", "vendor_name = Acme", "attach_encrypted_volume = false", "block_migration_for_live_migration = false",
+			"live_migration = true", "resize = false", "vnc_console = false",
+		}},
+		"all": {full, []string{"user_unique_last_password_count = 3", "security_compliance = true", "multi_backend = false", "attach_encrypted_volume = true", "block_migration_for_live_migration = true", "resize = true"}},
 	} {
 		got := "\n" + c.cloud.Config()
 		for _, want := range c.want {
@@ -46,6 +53,13 @@ func TestConfigFollowsTheCloud(t *testing.T) {
 				t.Errorf("%s: the configuration lacks %q:\n%s", name, want, got)
 			}
 		}
+	}
+}
+
+// TestNoProtocol checks that nothing is said about a storage that is not known.
+func TestNoProtocol(t *testing.T) {
+	if got := (tempest.Cloud{}).Config(); strings.Contains(got, "storage_protocol") || strings.Contains(got, "vendor_name") || strings.Contains(got, "debug") {
+		t.Errorf("the configuration is:\n%s", got)
 	}
 }
 

@@ -2,13 +2,13 @@ package tempest
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/internal/run/probe"
 )
@@ -17,8 +17,8 @@ import (
 type Choice struct {
 	Regex  string // of names; empty: the tests that the interop guideline requires
 	AtOnce int    // tests at once
-	// Without are the names of tests to leave out, with the reasons.
-	Without map[string]string
+	// Without are tests to leave out.
+	Without []Omission
 	// Password is the key of the Secret with the administrator's password. CA is that with the CA of the exposure; an
 	// empty name: clients know it.
 	Password, CA corev1.SecretKeySelector
@@ -31,7 +31,7 @@ const (
 	caFile = caDir + "/ca.pem"
 )
 
-// script runs Tempest, and prints its output, or the results only if the log of a pod would not hold it.
+// script runs Tempest, and prints its output, or a part of it if the log of a pod would not hold all.
 const script = `set -eu
 mkdir work && cd work
 printf '%s' "$TEMPEST_CONF" > tempest.conf
@@ -50,8 +50,20 @@ tempest run "$@" > output 2>&1 || true
 if [ "$(wc -c < output)" -lt 900000 ]; then
   cat output
 else
-  grep -aE '^\{[0-9]+\} | - (Passed|Skipped|Failed): ' output
+  awk "$TEMPEST_SHORTEN" output
 fi
+`
+
+// shorten is a program for awk. It keeps the results, the totals, and the ends of the tracebacks of failures, of at most
+// 100 of them.
+const shorten = `
+function end() { for (i = n > 15 ? n - 14 : 1; i <= n; i++) print substr(line[i], 1, 300); n = 0 }
+/^[{][0-9]+[}] / { end(); print; failed = / [.][.][.] FAILED/; inside = 0; next }
+/^ - (Passed|Skipped|Failed): / { end(); print; inside = 0; next }
+/^Captured traceback:/ { end(); inside = failed && ++traces <= 100; failed = 0; if (inside) print; next }
+inside && /^(    |~)/ { line[++n] = $0; next }
+inside && /^$/ { next }
+{ inside = 0 }
 `
 
 // Pod returns a pod that runs chosen tests, from an image with Tempest.
@@ -61,8 +73,8 @@ func Pod(base probe.Base, c Cloud, choice Choice) probe.Pod {
 		required = append(required, name+"[id-"+id) // as the full names of tests begin
 	}
 	slices.Sort(required)
-	for _, name := range slices.Sorted(maps.Keys(choice.Without)) {
-		skip = append(skip, "^"+strings.NewReplacer(".", `\.`, "(", `\(`, ")", `\)`).Replace(name))
+	for _, o := range choice.Without {
+		skip = append(skip, o.Regex)
 	}
 	conf := c.Config()
 	if choice.CA.Name != "" {
@@ -80,6 +92,7 @@ func Pod(base probe.Base, c Cloud, choice Choice) probe.Pod {
 		{Name: "TEMPEST_SKIP", Value: strings.Join(skip, "\n")},
 		{Name: "TEMPEST_REQUIRED", Value: strings.Join(required, "\n")},
 		{Name: "TEMPEST_REGEX", Value: choice.Regex},
+		{Name: "TEMPEST_SHORTEN", Value: shorten},
 		{Name: "TEMPEST_CONCURRENCY", Value: strconv.Itoa(cmp.Or(choice.AtOnce, 2))},
 	}
 	for _, name := range passwordVariables {
@@ -87,8 +100,10 @@ func Pod(base probe.Base, c Cloud, choice Choice) probe.Pod {
 	}
 	container.VolumeMounts = []corev1.VolumeMount{{Name: "work", MountPath: folder}}
 	spec := probe.Spec(base)
-	spec.Volumes = []corev1.Volume{{Name: "work", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	spec.Volumes = []corev1.Volume{{Name: "work", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(resource.MustParse("5Gi"))}}}}
 	if choice.CA.Name != "" {
+		// Plug-ins ask Keystone themselves when Tempest looks for their tests.
+		container.Env = append(container.Env, corev1.EnvVar{Name: "REQUESTS_CA_BUNDLE", Value: caFile})
 		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: "ca", MountPath: caDir, ReadOnly: true})
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "ca", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 			SecretName: choice.CA.Name, Items: []corev1.KeyToPath{{Key: choice.CA.Key, Path: "ca.pem"}},

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,57 @@ case "$*" in
 esac
 `
 
+// TestShorten runs the script with an output that the log of a pod would not hold. All results and totals are read, and
+// the end of the traceback of each failure.
+func TestShorten(t *testing.T) {
+	const program = `#!/bin/sh
+echo "{0} tempest.api.x.T.test_a [0.1s] ... ok"
+for test in test_b test_c; do
+  printf '{1} tempest.api.x.T.%s [0.1s] ... FAILED\n\nCaptured traceback:\n~~~~~~~~~~~~~~~~~~~\n' $test
+  seq -f '    %g' 90
+  echo
+  seq -f '    %g' 91 100
+  printf '    %s\n\nCaptured pythonlogging:\n~~~~~~~~~~~~~~~~~~~~~~~\n    noise\n' $test
+  head -c 500000 /dev/zero | tr '\0' x
+  echo
+done
+printf ' - Passed: 1\n - Skipped: 0\n - Failed: 2\n'
+`
+	dir := t.TempDir()
+	out := runScript(t, dir, program, tempest.Pod(probe.Base{Image: "tempest"}, full, tempest.Choice{Regex: "."}))
+	results, err := tempest.Read(out)
+	if err != nil || len(results) != 3 || results[0].Status != tempest.Passed || len(out) > 2000 {
+		t.Fatalf("%v, %d bytes, %v", err, len(out), results)
+	}
+	for i, name := range []string{"test_b", "test_c"} {
+		if trace := results[i+1].Trace; len(trace) != 15 || trace[0] != "87" || trace[14] != name {
+			t.Errorf("%s has the traceback %q", name, trace)
+		}
+	}
+}
+
+// runScript runs the script of a pod in a directory, with programs in the place of Tempest's. It returns the output.
+func runScript(t *testing.T, dir, program string, pod probe.Pod, variables ...string) string {
+	t.Helper()
+	for name, text := range map[string]string{"tempest": program, "stestr": "#!/bin/sh\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	container := pod.Spec.Containers[0]
+	cmd := exec.Command(container.Command[0], container.Command[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + dir + ":" + os.Getenv("PATH")}, variables...)
+	for _, variable := range container.Env {
+		cmd.Env = append(cmd.Env, variable.Name+"="+variable.Value)
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
 // TestPod runs the script of the pod with programs in the place of Tempest's, and checks which tests it chooses.
 func TestPod(t *testing.T) {
 	required := ""
@@ -47,28 +99,24 @@ func TestPod(t *testing.T) {
 		"chosen":   {"tempest.api.(image|identity)", "run --config-file tempest.conf --concurrency 3 --exclude-list skip --regex tempest.api.(image|identity)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := tempest.Pod(probe.Base{Image: "tempest"}, full, tempest.Choice{Regex: test.regex, AtOnce: 3, Without: map[string]string{"setUpClass (a.B)": "slow", "a.b.c": "broken"}, Password: password, CA: ca})
+			pod := tempest.Pod(probe.Base{Image: "tempest"}, full, tempest.Choice{Regex: test.regex, AtOnce: 3, Without: tempest.Omissions(map[string]string{"setUpClass (a.B)": "slow", "a.b.c": "broken"}), Password: password, CA: ca})
 			dir := t.TempDir()
-			for program, text := range map[string]string{"tempest": tempestProgram, "stestr": "#!/bin/sh\n"} {
-				if err := os.WriteFile(filepath.Join(dir, program), []byte(text), 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
-			container := pod.Spec.Containers[0]
-			cmd := exec.Command(container.Command[0], container.Command[1:]...)
-			cmd.Dir = dir
-			cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "REQUIRED=" + required}
+			out := runScript(t, dir, tempestProgram, pod, "REQUIRED="+required)
 			secret := 0
-			for _, variable := range container.Env {
+			for _, variable := range pod.Spec.Containers[0].Env {
 				if variable.ValueFrom != nil && *variable.ValueFrom.SecretKeyRef == password {
 					secret++
 				}
-				cmd.Env = append(cmd.Env, variable.Name+"="+variable.Value)
 			}
-			out, err := cmd.CombinedOutput()
-			results, readErr := tempest.Read(string(out))
-			if err != nil || readErr != nil || len(results) != 2 || results[1].Reason != "no cinder" {
-				t.Fatalf("%v, %v, %v\n%s", err, readErr, results, out)
+			if !slices.Contains(pod.Spec.Containers[0].Env, corev1.EnvVar{Name: "REQUESTS_CA_BUNDLE", Value: "/ca/ca.pem"}) {
+				t.Errorf("plug-ins do not know the CA: %v", pod.Spec.Containers[0].Env)
+			}
+			results, err := tempest.Read(out)
+			if err != nil || len(results) != 2 || results[1].Reason != "no cinder" {
+				t.Fatalf("%v, %v\n%s", err, results, out)
+			}
+			if limit := pod.Spec.Volumes[0].EmptyDir.SizeLimit; limit == nil || limit.IsZero() {
+				t.Error("the files of Tempest have no limit")
 			}
 			read := func(name string) string {
 				text, _ := os.ReadFile(filepath.Join(dir, name))

@@ -10,9 +10,6 @@ import (
 //go:embed required.txt
 var required string
 
-//go:embed known.txt
-var known string
-
 // Required returns the names of the tests that the interop guideline requires, by their ids. A test keeps
 // its id when it is renamed, and tests of classes that inherit from its class have the same id.
 func Required() map[string]string {
@@ -25,11 +22,9 @@ func Required() map[string]string {
 	return names
 }
 
-// Known returns the tests that are known to fail, or that are required and known to be skipped, and the
-// reason for each. An error names the line without a reason, or with a test that stands there twice.
-func Known() (reasons map[string]string, err error) { return readKnown(known) }
-
-func readKnown(text string) (map[string]string, error) {
+// Known reads the list of the catalogue: tests that are known to fail, or that are required and known to be skipped,
+// and the reason for each. An error names the line without a reason, or with a test that stands there twice.
+func Known(text string) (map[string]string, error) {
 	reasons := map[string]string{}
 	number := 0
 	for line := range strings.Lines(text) {

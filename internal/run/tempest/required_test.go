@@ -6,7 +6,7 @@ import (
 )
 
 func TestReadKnown(t *testing.T) {
-	got, err := readKnown("# comment\n\na.b.c # it is broken, see bug # 5\nsetUpClass (a.b) # later\n")
+	got, err := Known("# comment\n\na.b.c # it is broken, see bug # 5\nsetUpClass (a.b) # later\n")
 	if err != nil || len(got) != 2 || got["a.b.c"] != "it is broken, see bug # 5" || got["setUpClass (a.b)"] != "later" {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -15,7 +15,7 @@ func TestReadKnown(t *testing.T) {
 		"a.b.d # \n":                 "known.txt:1: a.b.d #",
 		"a.b.c # one\na.b.c # two\n": "known.txt:2: a.b.c stands there twice",
 	} {
-		if _, err := readKnown(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Known(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

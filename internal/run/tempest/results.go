@@ -27,7 +27,8 @@ const (
 type Result struct {
 	Name   string // without id and kinds
 	Status Status
-	Reason string // why the test was skipped
+	Reason string   // why the test was skipped
+	Trace  []string // lines of the traceback of a failure; nil: the output has none
 }
 
 var (
@@ -41,10 +42,22 @@ func Read(output string) ([]Result, error) {
 	statuses := map[string]Status{"ok": Passed, "FAILED": Failed, "SKIPPED": Skipped, "Passed": Passed, "Failed": Failed, "Skipped": Skipped}
 	var results []Result
 	got, want := map[Status]int{}, map[Status]int{}
+	traced := false // the lines are of the traceback of the last result
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\n")
-		if m := outcome.FindStringSubmatch(line); m != nil {
-			results = append(results, Result{m[1], statuses[m[2]], m[3]})
+		if traced {
+			if text, inside := strings.CutPrefix(line, "    "); inside {
+				last := &results[len(results)-1]
+				last.Trace = append(last.Trace, text)
+				continue
+			}
+			traced = line == "" || strings.HasPrefix(line, "~")
+		}
+		if line == "Captured traceback:" && len(results) > 0 {
+			last := results[len(results)-1]
+			traced = last.Status == Failed && last.Trace == nil
+		} else if m := outcome.FindStringSubmatch(line); m != nil {
+			results = append(results, Result{Name: m[1], Status: statuses[m[2]], Reason: m[3]})
 			got[statuses[m[2]]]++
 		} else if m := total.FindStringSubmatch(line); m != nil {
 			n, err := strconv.Atoi(m[2])

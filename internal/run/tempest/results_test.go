@@ -1,6 +1,7 @@
 package tempest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ const printed = `{0} setUpClass (tempest.api.object_storage.test_a.ATest) ... SK
 Captured traceback:
 ~~~~~~~~~~~~~~~~~~~
     Traceback (most recent call last):
+
       File "/usr/lib/python3/dist-packages/tempest/api/compute/test_b.py", line 5, in test_two
     tempest.lib.exceptions.TimeoutException: Request timed out
 
@@ -39,7 +41,10 @@ Sum of execute time for each test: 1.4053 sec.
 var read = []tempest.Result{
 	{Name: "setUpClass (tempest.api.object_storage.test_a.ATest)", Status: tempest.Skipped, Reason: "swift is not available"},
 	{Name: "tempest.api.compute.test_b.BTest.test_one", Status: tempest.Passed},
-	{Name: "tempest.api.compute.test_b.BTest.test_two", Status: tempest.Failed},
+	{Name: "tempest.api.compute.test_b.BTest.test_two", Status: tempest.Failed, Trace: []string{
+		"Traceback (most recent call last):", `  File "/usr/lib/python3/dist-packages/tempest/api/compute/test_b.py", line 5, in test_two`,
+		"tempest.lib.exceptions.TimeoutException: Request timed out",
+	}},
 	{Name: "tempest.api.network.test_ports.PortsTestJSON.test_create_update_delete_port", Status: tempest.Skipped, Reason: "a|bug"},
 	{Name: "barbican_tempest_plugin.tests.test_d.DTest.test_four", Status: tempest.Passed},
 	{Name: "tearDownClass (barbican_tempest_plugin.tests.test_d.DTest)", Status: tempest.Failed},
@@ -56,6 +61,36 @@ func TestRead(t *testing.T) {
 	}
 	if _, err := tempest.Read(strings.Replace(printed, "Passed: 2", "Passed: 3", 1)); err == nil || !strings.Contains(err.Error(), "2 results passed, and its totals say 3") {
 		t.Errorf("a result that was not read: %v", err)
+	}
+}
+
+// TestUnmet checks which required tests count as unmet: those that were skipped, also with their class. Those that were
+// left out do not count.
+func TestUnmet(t *testing.T) {
+	results := []tempest.Result{
+		{Name: "tempest.api.network.test_ports.PortsTestJSON.test_create_update_delete_port", Status: tempest.Skipped, Reason: "a bug"},
+		{Name: "tempest.api.network.test_ports.PortsTestJSON.test_list_ports", Status: tempest.Failed},
+		{Name: "setUpClass (tempest.api.identity.v3.test_tokens.TokensV3Test)", Status: tempest.Skipped, Reason: "no Keystone"},
+	}
+	without := (tempest.Cloud{Services: []string{"network"}}).Undeclared()
+	names := func(results []tempest.Result) (out []string) {
+		for _, r := range results {
+			out = append(out, r.Name+": "+r.Reason)
+		}
+		return out
+	}
+	skipped, absent := tempest.Unmet(results, without)
+	if got := names(skipped); len(got) < 2 || !slices.Contains(got, "tempest.api.network.test_ports.PortsTestJSON.test_create_update_delete_port: a bug") || !strings.HasSuffix(got[0], ": no Keystone") {
+		t.Errorf("skipped are %q", got)
+	}
+	for _, name := range absent {
+		if strings.Contains(name, "api.volume") || strings.HasSuffix(name, "PortsTestJSON.test_list_ports") {
+			t.Errorf("%s counts as absent", name)
+		}
+	}
+	without = append(without, tempest.Omissions(map[string]string{results[0].Name: "a reason"})...)
+	if got, _ := tempest.Unmet(results, without); len(got) != len(skipped)-1 {
+		t.Errorf("skipped are %q, without a test that is left out", names(got))
 	}
 }
 

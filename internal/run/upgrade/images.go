@@ -64,14 +64,3 @@ func split(release string) (year int, first bool) {
 	year, _ = strconv.Atoi(y) // the pattern has digits
 	return year, n == "1"
 }
-
-// processors returns the x86-64 level that a distribution needs; empty: the first level.
-func processors(distro string) string {
-	switch distro {
-	case "rocky-9", "centos-9":
-		return "x86-64-v2"
-	case "rocky-10", "centos-10":
-		return "x86-64-v3"
-	}
-	return ""
-}

@@ -28,7 +28,9 @@ type Input struct {
 	Live func(providers.Ref) *unstructured.Unstructured
 	// Forced are the releases that the operator insists on.
 	Forced []string
-	// Rest: an earlier round has applied a part of the plan, so that Forced may be done.
+	// ForcedData are the blocks of the services whose programs start with data that they may not take over.
+	ForcedData []string
+	// Rest: an earlier round has applied a part of the plan, so that Forced and ForcedData may be done.
 	Rest bool
 }
 
@@ -48,7 +50,7 @@ func OfNamespace(live *unstructured.Unstructured) plans.Images {
 // Find returns the upgrade that a plan makes; nil: there is none. The problems are changes of
 // the release that OpenStack does not support. They are warnings if the operator insists.
 func Find(in Input) (*plans.Upgrade, []plans.Problem) {
-	f := &finder{Input: in, upgrade: &plans.Upgrade{To: plans.Images{Release: in.Config.Cloud.ImageRelease(), Distro: in.Config.Cloud.ImageDistro()}}}
+	f := &finder{Input: in, stranded: map[string]plans.Problem{}, upgrade: &plans.Upgrade{To: plans.Images{Release: in.Config.Cloud.ImageRelease(), Distro: in.Config.Cloud.ImageDistro()}}}
 	services := map[string]*configs.Service{}
 	for i := range in.Config.Services {
 		services[in.Config.Services[i].Block] = &in.Config.Services[i]
@@ -106,8 +108,8 @@ type finder struct {
 	Input
 	upgrade *plans.Upgrade
 	refused []step
-	// stranded are programs whose new version does not take over the data.
-	stranded []plans.Problem
+	// stranded are programs whose new version does not take over the data, by the block of the service.
+	stranded map[string]plans.Problem
 }
 
 // step is a change that OpenStack does not support.
@@ -151,15 +153,25 @@ func (f *finder) data(desired, live *unstructured.Unstructured, service *configs
 	if to.From == nil || slices.Contains(to.From, from.Version) {
 		return
 	}
-	f.stranded = append(f.stranded, plans.Problem{
+	option := "-force-data=" + service.Block
+	p := plans.Problem{
 		Source:  source(f.decides()),
-		Warning: slices.Contains(f.Forced, f.upgrade.To.Release),
+		Warning: slices.Contains(f.ForcedData, service.Block),
 		Summary: fmt.Sprintf("%s %s does not start with the data of %s", to.Program, to.Version, from.Version),
-		Detail: strings.Join(slices.DeleteFunc([]string{
-			fmt.Sprintf("Service %s has data of %s %s, and the new images take over those of %s.", service.Name, from.Program, from.Version, strings.Join(to.From, ", ")),
-			to.Detail, fmt.Sprintf("If you know that it works, insist with -force-release=%s.", f.upgrade.To.Release),
-		}, func(sentence string) bool { return sentence == "" }), " "),
-	})
+	}
+	p.Detail = strings.Join(slices.DeleteFunc([]string{
+		fmt.Sprintf("Service %s has data of %s %s, and the new images take over those of %s.", service.Name, from.Program, from.Version, strings.Join(to.From, ", ")),
+		to.Detail, insist(option, p.Warning),
+	}, func(sentence string) bool { return sentence == "" }), " ")
+	f.stranded[service.Block] = p
+}
+
+// insist says how the operator insists on a change, or that he does.
+func insist(option string, insisted bool) string {
+	if insisted {
+		return option + " insists on it."
+	}
+	return fmt.Sprintf("If you know that it works, insist with %s.", option)
 }
 
 // add adds a service whose images change.
@@ -198,14 +210,17 @@ func (f *finder) judge(s step) {
 
 // processors adds the processor level that a change of the distribution needs.
 func (f *finder) processors(from, to plans.Images) {
-	if from.Distro != "" && processors(to.Distro) > processors(from.Distro) {
-		f.upgrade.Processors = max(f.upgrade.Processors, processors(to.Distro))
+	if from.Distro != "" && releases.Processors(to.Distro) > releases.Processors(from.Distro) {
+		f.upgrade.Processors = max(f.upgrade.Processors, releases.Processors(to.Distro))
 	}
 }
 
 // problems describes the unsupported changes.
 func (f *finder) problems() []plans.Problem {
-	out := f.stranded
+	var out []plans.Problem
+	for _, block := range slices.Sorted(maps.Keys(f.stranded)) {
+		out = append(out, f.stranded[block])
+	}
 	for _, s := range f.refused {
 		p := plans.Problem{Source: source(s.at), Warning: slices.Contains(f.Forced, s.to.Release)}
 		what := "The cloud"
@@ -217,10 +232,7 @@ func (f *finder) problems() []plans.Problem {
 		if s.at == f.Config.Cloud.ReleaseRange {
 			stay = s.from.Release
 		}
-		insist := fmt.Sprintf("If you know that it works, insist with -force-release=%s.", s.to.Release)
-		if p.Warning {
-			insist = "-force-release insists on it."
-		}
+		insist := insist("-force-release="+s.to.Release, p.Warning)
 		verb := "run"
 		if len(s.services) < 2 {
 			verb = "runs"
@@ -240,8 +252,8 @@ func (f *finder) problems() []plans.Problem {
 	return out
 }
 
-// unneeded returns problems of the releases that the operator insists on: an error for a text that
-// is no release, and a warning for a release to which nothing is forced.
+// unneeded returns problems of the releases and the data that the operator insists on: an error for a text that
+// is no release, and a warning if nothing is forced.
 func (f *finder) unneeded() []plans.Problem {
 	var out []plans.Problem
 	for _, name := range f.Forced {
@@ -251,10 +263,18 @@ func (f *finder) unneeded() []plans.Problem {
 				Summary: "-force-release needs a release",
 				Detail:  fmt.Sprintf("%q is not a release of OpenStack, such as %s.", name, releases.Names()[0]),
 			})
-		case !f.Rest && len(f.stranded) == 0 && !slices.ContainsFunc(f.refused, func(s step) bool { return s.to.Release == name }):
+		case !f.Rest && !slices.ContainsFunc(f.refused, func(s step) bool { return s.to.Release == name }):
 			out = append(out, plans.Problem{
 				Warning: true, Summary: fmt.Sprintf("-force-release=%s forces nothing", name),
 				Detail: "The plan has no step to this release that OpenStack does not support. Leave the option out, or it would also force a later one.",
+			})
+		}
+	}
+	for _, block := range f.ForcedData {
+		if _, stranded := f.stranded[block]; !stranded && !f.Rest {
+			out = append(out, plans.Problem{
+				Warning: true, Summary: fmt.Sprintf("-force-data=%s forces nothing", block),
+				Detail: "No program of this service gets data of a version that it does not take over. The option needs the address of a service, such as service.rabbitmq. Leave it out, or it would also force a later change.",
 			})
 		}
 	}

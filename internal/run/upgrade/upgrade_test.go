@@ -285,17 +285,19 @@ func TestDataVersions(t *testing.T) {
 	const program = `"program": "RabbitMQ", "version": `
 	for name, test := range map[string]struct {
 		before, after string // contents of the annotation
-		forced        []string
+		forced, data  []string
 		change        string
 		problem       string
 	}{
-		"the same":           {program + `"4.0"`, program + `"4.0", "from": []`, nil, "", ""},
-		"any other one":      {program + `"4.0"`, program + `"4.3"`, nil, "RabbitMQ 4.0 → 4.3", ""},
-		"a named one":        {program + `"4.0"`, program + `"4.1", "from": ["4.0"]`, nil, "RabbitMQ 4.0 → 4.1", ""},
-		"too far":            {program + `"4.0"`, program + `"4.3", "from": ["4.1", "4.2"], "detail": "Go to 4.1 first."`, nil, "RabbitMQ 4.0 → 4.3", "cloud.hcl:2: RabbitMQ 4.3 does not start with the data of 4.0"},
-		"too far, but meant": {program + `"4.0"`, program + `"4.3", "from": ["4.2"]`, []string{"2025.2"}, "RabbitMQ 4.0 → 4.3", "warning: cloud.hcl:2: RabbitMQ 4.3 does not start with the data of 4.0"},
-		"not known":          {"", program + `"4.3", "from": ["4.2"]`, nil, "", ""},
-		"somebody's text":    {`]`, program + `"4.3", "from": ["4.2"]`, nil, "", ""},
+		"the same":             {program + `"4.0"`, program + `"4.0", "from": []`, nil, nil, "", ""},
+		"any other one":        {program + `"4.0"`, program + `"4.3"`, nil, nil, "RabbitMQ 4.0 → 4.3", ""},
+		"a named one":          {program + `"4.0"`, program + `"4.1", "from": ["4.0"]`, nil, nil, "RabbitMQ 4.0 → 4.1", ""},
+		"too far":              {program + `"4.0"`, program + `"4.3", "from": ["4.1", "4.2"], "detail": "Go to 4.1 first."`, nil, nil, "RabbitMQ 4.0 → 4.3", "cloud.hcl:2: RabbitMQ 4.3 does not start with the data of 4.0"},
+		"too far, but meant":   {program + `"4.0"`, program + `"4.3", "from": ["4.2"]`, nil, []string{"service.rabbitmq"}, "RabbitMQ 4.0 → 4.3", "warning: cloud.hcl:2: RabbitMQ 4.3 does not start with the data of 4.0"},
+		"the release is meant": {program + `"4.0"`, program + `"4.3", "from": ["4.2"]`, []string{"2025.2"}, nil, "RabbitMQ 4.0 → 4.3", "cloud.hcl:2: RabbitMQ 4.3 does not start with the data of 4.0;warning: : -force-release=2025.2 forces nothing"},
+		"meant for nothing":    {program + `"4.0"`, program + `"4.1", "from": ["4.0"]`, nil, []string{"service.rabbitmq"}, "RabbitMQ 4.0 → 4.1", "warning: : -force-data=service.rabbitmq forces nothing"},
+		"not known":            {"", program + `"4.3", "from": ["4.2"]`, nil, nil, "", ""},
+		"somebody's text":      {`]`, program + `"4.3", "from": ["4.2"]`, nil, nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := hcl.Range{Filename: "cloud.hcl", Start: hcl.Pos{Line: 2}}
@@ -310,18 +312,24 @@ func TestDataVersions(t *testing.T) {
 					Cloud:    configs.Cloud{Name: "prod", Namespace: "openstack", Release: "2025.2", Distro: "rocky-10", ReleaseRange: at},
 					Services: []configs.Service{{Block: "service.rabbitmq", Name: "rabbitmq"}},
 				},
-				Plan: &plans.Plan{Actions: []plans.Action{wanted}}, Installed: plans.Images{Release: "2025.1", Distro: "rocky-10"}, Forced: test.forced,
+				Plan: &plans.Plan{Actions: []plans.Action{wanted}}, Installed: plans.Images{Release: "2025.1", Distro: "rocky-10"}, Forced: test.forced, ForcedData: test.data,
 				Live: func(providers.Ref) *unstructured.Unstructured { return live.Object.Manifest },
 			})
 			var change, problem string
 			for _, v := range u.Versions {
 				change += v.Program + " " + v.From + " → " + v.To
 			}
-			for _, p := range problems {
+			for i, p := range problems {
+				if i > 0 {
+					problem += ";"
+				}
 				if p.Warning {
 					problem += "warning: "
 				}
 				problem += p.Source + ": " + p.Summary
+				if p.Warning && strings.Contains(p.Detail, "insist with") {
+					t.Errorf("the operator has insisted, and the detail is %q", p.Detail)
+				}
 				if strings.Contains(test.after, "detail") && !strings.Contains(p.Detail, " Go to 4.1 first. ") {
 					t.Errorf("the detail is %q", p.Detail)
 				}

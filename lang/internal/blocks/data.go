@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -42,12 +43,10 @@ func DataQuery(e *eval.Env, b *source.Block, home string) (configs.DataQuery, bo
 
 // DataWaits reports whether the query depends on unknown values.
 func DataWaits(e *eval.Env, b *source.Block) bool {
-	for _, name := range []string{"kind", "api_version", "name", "namespace", "labels"} {
-		if attr := b.Attributes[name]; attr != nil && mark.IsDeferred(e.Value(attr.Expr)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"kind", "api_version", "name", "namespace", "labels"}, func(name string) bool {
+		attr := b.Attributes[name]
+		return attr != nil && mark.IsDeferred(e.Value(attr.Expr))
+	})
 }
 
 // ValueOfData returns the value of the found objects for expressions.

@@ -60,7 +60,7 @@ func tls(e *eval.Env, exposure *source.Block, x *configs.Exposure) (*configs.TLS
 	}
 	switch {
 	case issued:
-		issuedTLS(e, exposure, b, x, t)
+		issuedTLS(e, exposure, b, t)
 		return t, nil
 	case eval.IsSet(e, b, "secret_name"):
 		t.Source, t.Secret, t.SecretRange = configs.TLSSecret, eval.String(e, b, "secret_name"), b.AttributeRange("secret_name")
@@ -91,7 +91,7 @@ func checkListeners(e *eval.Env, exposure *source.Block, x *configs.Exposure, en
 }
 
 // issuedTLS evaluates the request for a certificate of cert-manager.
-func issuedTLS(e *eval.Env, exposure, b *source.Block, x *configs.Exposure, t *configs.TLS) {
+func issuedTLS(e *eval.Env, exposure, b *source.Block, t *configs.TLS) {
 	refuse(e, b, "issuer", "secret_name", "certificate_file", "key_file", "ca_file", "ca")
 	t.Source, t.Secret = configs.TLSIssued, t.Secret+"-tls"
 	t.SecretRange = b.AttributeRange("issuer")

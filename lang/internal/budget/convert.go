@@ -2,6 +2,8 @@ package budget
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -115,12 +117,7 @@ func elementType(v cty.Value, want cty.Type) (cty.Type, error) {
 }
 
 func known(types []cty.Type, t cty.Type) bool {
-	for _, other := range types {
-		if other.Equals(t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(types, func(other cty.Type) bool { return other.Equals(t) })
 }
 
 // collected returns the list, set or map of elements, which are all of one type.
@@ -155,11 +152,7 @@ func parts(t cty.Type) []cty.Type {
 	case t.IsTupleType():
 		return t.TupleElementTypes()
 	case t.IsObjectType():
-		out := make([]cty.Type, 0, len(t.AttributeTypes()))
-		for _, part := range t.AttributeTypes() {
-			out = append(out, part)
-		}
-		return out
+		return slices.Collect(maps.Values(t.AttributeTypes()))
 	}
 	return nil
 }

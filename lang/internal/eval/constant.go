@@ -3,12 +3,10 @@ package eval
 import (
 	"fmt"
 
-	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
-	"kolla.openstack.org/kolla/lang/syntax"
 )
 
 // Constant returns an environment without names. It evaluates the values that are needed before
@@ -26,24 +24,4 @@ func Literal(e *Env, b *source.Block, name string) string {
 		return ""
 	}
 	return String(e, b, name)
-}
-
-// ConstantNumber returns the number of an argument before anything is evaluated; 0: the argument is not set.
-// It is not ok if the argument has to be evaluated, or is no number.
-func ConstantNumber(b *source.Block, name string) (n int, ok bool) {
-	attr := b.Attributes[name]
-	if attr == nil {
-		return 0, true
-	}
-	v, diags := syntax.Constant(attr.Expr)
-	switch {
-	case diags.HasErrors() || !v.IsKnown():
-		return 0, false
-	case v.IsNull():
-		return 0, true
-	case v.Type() != cty.Number:
-		return 0, false
-	}
-	whole, _ := v.AsBigFloat().Int64()
-	return int(whole), true
 }

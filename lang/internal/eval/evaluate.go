@@ -35,8 +35,8 @@ type Env struct {
 	Memo      *Memo
 	// Catalogue is the document of the built-in definitions.
 	Catalogue *source.Block
-	// InUse is an object with cloud.services and cloud.targets.
-	InUse *Lazy
+	// InUse is an object with cloud.services, and Observed with cloud.targets and cloud.urls.
+	InUse, Observed *Lazy
 	// Owner is the user's service block under evaluation; nil outside of services.
 	Owner *source.Block
 	// InDefinition: the expressions belong to the definition, not to the owner.
@@ -378,10 +378,7 @@ func missingAttribute(e *Env, complaint hcl.Range, refs []hcl.Traversal, ctx *hc
 				e.Report.Error(step.SrcRange, "Unknown attribute", "Only the pods of a StatefulSet have %s.", Written(t))
 				return true
 			}
-			var names []string
-			for name := range parent.Type().AttributeTypes() {
-				names = append(names, name)
-			}
+			names := slices.Collect(maps.Keys(parent.Type().AttributeTypes()))
 			name, _ := addrs.NameOf(t)
 			e.Blame(t.RootName(), name).Error(step.SrcRange, "Unknown attribute", "%s", words.WithHint(words.DidYouMean(step.Name, names),
 				fmt.Sprintf("%s has no attribute %q. It has: %s.", Written(t[:i]), step.Name, words.Sorted(names))))

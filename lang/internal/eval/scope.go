@@ -143,9 +143,10 @@ func context(e *Env, expr hcl.Expression, refs []hcl.Traversal) (ctx *hcl.EvalCo
 			unknownRoot(e, t)
 			ok = false
 		case g == nil:
-			if _, done := ctx.Variables[root]; !done || readsServices(t) {
-				ctx.Variables[root] = wholeValue(e, t, single)
+			if before, done := ctx.Variables[root]; done {
+				single = before
 			}
+			ctx.Variables[root] = wholeValue(e, t, single)
 		case root == "service" && mayBeMissing(e, expr, t):
 			if found[root] == nil {
 				found[root] = map[string]cty.Value{}
@@ -406,24 +407,43 @@ func mayBeMissing(e *Env, expr hcl.Expression, t hcl.Traversal) bool {
 	return e.Memo.inTry(expr, t.SourceRange())
 }
 
-// readsServices reports whether a reference reads cloud.services, cloud.targets, or the whole cloud.
-func readsServices(t hcl.Traversal) bool {
+// late reports which attributes of the cloud a reference reads that are evaluated only when they are read:
+// cloud.services, or cloud.targets and cloud.urls. The whole cloud has all.
+func late(t hcl.Traversal) (services, observed bool) {
 	name, named := addrs.NameOf(t)
-	return t.RootName() == "cloud" && (!named || name == "services" || name == "targets")
+	if t.RootName() != "cloud" {
+		return false, false
+	}
+	return !named || name == "services", !named || name == "targets" || name == "urls"
+}
+
+// Observes reports whether a reference reads cloud.targets, cloud.urls, or the whole cloud.
+func Observes(t hcl.Traversal) bool {
+	_, observed := late(t)
+	return observed
 }
 
 // wholeValue returns the value of a name, with the parts that are evaluated only when they are
 // read.
 func wholeValue(e *Env, t hcl.Traversal, v cty.Value) cty.Value {
-	if !readsServices(t) || !v.IsKnown() || !v.Type().IsObjectType() {
-		return v
+	services, observed := late(t)
+	for _, part := range []struct {
+		read bool
+		of   *Lazy
+		name string
+	}{{services, e.InUse, "cloud.services"}, {observed, e.Observed, "cloud.targets"}} {
+		if !part.read || !v.IsKnown() || !v.Type().IsObjectType() {
+			continue
+		}
+		more := part.of.read(e, part.name, t.SourceRange())
+		if !more.Type().IsObjectType() {
+			return cty.DynamicVal // it needs itself, which was reported
+		}
+		values := v.AsValueMap()
+		maps.Copy(values, more.AsValueMap())
+		v = cty.ObjectVal(values)
 	}
-	values := v.AsValueMap()
-	if inUse := e.InUse.read(e, "cloud.services", t.SourceRange()); inUse.Type().IsObjectType() {
-		maps.Copy(values, inUse.AsValueMap())
-		return cty.ObjectVal(values)
-	}
-	return cty.DynamicVal // it needs itself, which was reported
+	return v
 }
 
 // podFields are the roots of references to facts that only a pod knows. Only expressions in env

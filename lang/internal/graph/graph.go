@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
 )
@@ -54,8 +53,8 @@ type Node struct {
 	Evaluate func(f *Frame) cty.Value
 	// Definition is the name of the definition of a service.
 	Definition string
-	// Measured are the workloads of a service that may serve metrics, by name.
-	Measured map[string]configs.Pace
+	// Measured are the workloads of a service that may serve metrics.
+	Measured []string
 	// ArgumentsOf is the ID of the secret whose arguments the node evaluates.
 	ArgumentsOf string
 
@@ -99,7 +98,7 @@ func New(env eval.Env, root *source.Module, dir string) *Graph {
 		Root: newModule(root, nil), Global: eval.NewScope(nil), env: env, dir: dir,
 		nodes: map[string]*Node{}, members: map[*Module][]*Node{},
 	}
-	g.env.InUse = &eval.Lazy{Evaluate: func() cty.Value { return servicesInUse(g) }}
+	g.env.InUse, g.env.Observed = &eval.Lazy{Evaluate: func() cty.Value { return servicesInUse(g) }}, &eval.Lazy{}
 	findUnique(g)
 	return g
 }

@@ -63,6 +63,9 @@ func (r Reach) Edges(expr hcl.Expression) []Edge {
 		root := t.RootName()
 		if root == "cloud" {
 			out = append(out, Edge{To: "cloud", At: t.SourceRange()})
+			if eval.Observes(t) {
+				out = append(out, Edge{To: observedID, At: t.SourceRange()})
+			}
 			continue
 		}
 		name, ok := addrs.NameOf(t)
@@ -85,6 +88,11 @@ func (r Reach) AttributeEdges(b *source.Block) []Edge {
 		}
 	}
 	return out
+}
+
+// Observing returns the references to cloud.targets and cloud.urls in the arguments of a block.
+func (r Reach) Observing(b *source.Block) []Edge {
+	return slices.DeleteFunc(r.AttributeEdges(b), func(e Edge) bool { return e.To != observedID })
 }
 
 // BlockEdges returns the references in a block and in all blocks in it.

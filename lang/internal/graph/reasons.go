@@ -2,17 +2,13 @@ package graph
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"kolla.openstack.org/kolla/lang/configs"
-	"kolla.openstack.org/kolla/lang/internal/eval"
 	"kolla.openstack.org/kolla/lang/internal/source"
-	"kolla.openstack.org/kolla/lang/internal/values"
 )
 
 // ArgumentsRoot is the root of nodes that evaluate the arguments of secrets.
@@ -112,7 +108,7 @@ func Undecided(ordered []*Node, open map[string]bool) []string {
 	for again := true; again; {
 		again = false
 		for _, n := range ordered {
-			if open[n.ID] || !slices.ContainsFunc(n.Needs, func(e Edge) bool { return open[e.To] }) {
+			if open[n.ID] || n.ID == observedID || !slices.ContainsFunc(n.Needs, func(e Edge) bool { return open[e.To] }) {
 				continue
 			}
 			open[n.ID] = true
@@ -134,73 +130,4 @@ func Undecided(ordered []*Node, open map[string]bool) []string {
 		}
 	}
 	return out
-}
-
-// servicesInUse returns the names of the definitions that services use (cloud.services), and the headless
-// Services with the metrics of services (cloud.targets). A reader does not need the services.
-func servicesInUse(g *Graph) cty.Value {
-	before := g.running
-	g.running = []*Node{{ID: "cloud.services"}}
-	defer func() { g.running = before }()
-	definitions, targets := map[string]bool{}, map[string]cty.Value{}
-	unknown := cty.NilVal
-	for _, n := range g.order {
-		if n.Root != "service" || n.Definition == "" {
-			continue
-		}
-		reachModule(g, n.Module, n.At)
-		for _, f := range n.Module.Frames {
-			e := f.Env()
-			items, ok := eval.Instances(e, n.Block)
-			if !ok {
-				unknown = eval.UnknownInstances(e, n.Block)
-			}
-			for _, it := range items {
-				definitions[n.Definition] = true
-				for workload, pace := range n.Measured {
-					targets[configs.MetricsService(it.Name(g.Env(it.Scope), n.Block), workload)] = paceValue(pace)
-				}
-			}
-		}
-	}
-	return cty.ObjectVal(map[string]cty.Value{"services": setOf(definitions, unknown), "targets": targetsOf(targets, unknown)})
-}
-
-// paceType is the type of the elements of cloud.targets.
-var paceType = cty.Object(map[string]cty.Type{"interval": cty.Number, "timeout": cty.Number})
-
-func paceValue(p configs.Pace) cty.Value {
-	seconds := func(n int) cty.Value {
-		if n == 0 {
-			return cty.NullVal(cty.Number)
-		}
-		return cty.NumberIntVal(int64(n))
-	}
-	return cty.ObjectVal(map[string]cty.Value{"interval": seconds(p.Interval), "timeout": seconds(p.Timeout)})
-}
-
-// targetsOf returns targets as a map. It is unknown if their names depend on an unknown value.
-func targetsOf(targets map[string]cty.Value, unknown cty.Value) cty.Value {
-	switch {
-	case unknown != cty.NilVal:
-		return cty.UnknownVal(cty.Map(paceType)).WithMarks(values.Deferrals(unknown))
-	case len(targets) == 0:
-		return cty.MapValEmpty(paceType)
-	}
-	return cty.MapVal(targets)
-}
-
-// setOf returns names as a set. It is unknown if the names depend on an unknown value.
-func setOf(names map[string]bool, unknown cty.Value) cty.Value {
-	if unknown != cty.NilVal {
-		return cty.UnknownVal(cty.Set(cty.String)).WithMarks(values.Deferrals(unknown))
-	}
-	if len(names) == 0 {
-		return cty.SetValEmpty(cty.String)
-	}
-	var out []cty.Value
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, cty.StringVal(name))
-	}
-	return cty.SetVal(out)
 }

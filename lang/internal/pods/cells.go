@@ -17,16 +17,13 @@ var cellsType = cty.List(cty.ObjectWithOptionalAttrs(
 
 // mappedCells evaluates a maps_cells block. It returns nil if a value is not known yet, or wrong.
 func mappedCells(e *eval.Env, b *source.Block) *configs.MappedCells {
-	names := b.Type.AttributeNames()
-	for _, name := range names {
-		if len(eval.Awaited(e, b, name)) > 0 {
-			return nil
-		}
+	if waits(e, b) {
+		return nil
 	}
 	server, ok := podServer(e, b)
 	m := &configs.MappedCells{Server: server, Database: eval.String(e, b, "database")}
 	v, given := eval.Attribute(e, b, "cells", cellsType)
-	if !ok || !given || !eval.AllKnown(e, b, names...) || m.Database == "" || len(server.Addresses) == 0 {
+	if !ok || !given || !eval.AllKnown(e, b, b.Type.AttributeNames()...) || m.Database == "" || len(server.Addresses) == 0 {
 		return nil
 	}
 	at := b.AttributeRange("cells")

@@ -13,11 +13,8 @@ import (
 
 // madeDatabase evaluates a makes_database block. It returns nil if a value is not known yet, or wrong.
 func madeDatabase(e *eval.Env, b *source.Block) *configs.MadeDatabase {
-	names := b.Type.AttributeNames()
-	for _, name := range names {
-		if len(eval.Awaited(e, b, name)) > 0 {
-			return nil
-		}
+	if waits(e, b) {
+		return nil
 	}
 	server, ok := podServer(e, b)
 	d := &configs.MadeDatabase{
@@ -42,10 +39,15 @@ func madeDatabase(e *eval.Env, b *source.Block) *configs.MadeDatabase {
 			ok = false
 		}
 	}
-	if !ok || !eval.AllKnown(e, b, names...) || d.Name == "" || len(server.Addresses) == 0 {
+	if !ok || !eval.AllKnown(e, b, b.Type.AttributeNames()...) || d.Name == "" || len(server.Addresses) == 0 {
 		return nil
 	}
 	return d
+}
+
+// waits reports whether an argument of a block waits for data.
+func waits(e *eval.Env, b *source.Block) bool {
+	return slices.ContainsFunc(b.Type.AttributeNames(), func(name string) bool { return len(eval.Awaited(e, b, name)) > 0 })
 }
 
 // podServer evaluates the attributes that say how to log in to a server. ok is false if one of them

@@ -30,6 +30,8 @@ type Service struct {
 	Leaves     settings.LeafMemo
 	// Image returns the full name of an image. The service or the cloud can replace names.
 	Image func(name string) string
+	// ReleaseOf returns the OpenStack release of an image by its full name.
+	ReleaseOf func(image string) cty.Value
 	// Host returns the DNS name of a host in the namespace of the cloud.
 	Host func(name string) cty.Value
 }

@@ -64,12 +64,6 @@ func metrics(s *Service, workload *source.Block, w *configs.Workload) *configs.M
 
 // pace evaluates the interval and the timeout of a block metrics.
 func pace(s *Service, b *source.Block) configs.Pace {
-	for _, name := range []string{"interval", "timeout"} {
-		if _, ok := eval.ConstantNumber(b, name); !ok {
-			eval.Unsuitable(s.Env, b, name, "It must be a plain number, because it is read before anything is evaluated.")
-			return configs.Pace{}
-		}
-	}
 	p := configs.Pace{Interval: eval.Number(s.Env, b, "interval"), Timeout: eval.Number(s.Env, b, "timeout")}
 	switch {
 	case p.Timeout == 0, p.Timeout <= p.Interval:

@@ -187,7 +187,7 @@ func Workload(s *Service, b *source.Block) configs.Workload {
 	rollout(s, b, &w)
 	w.Carries, w.Leave = podCommand(s, b, "carries", &w), podCommand(s, b, "leave", &w)
 	w.Backup = backup(s, b, &w)
-	w.Follows = eval.List(e, b, "follows")
+	w.Stage, w.Follows = eval.String(e, b, "stage"), eval.List(e, b, "follows")
 	w.DataVersion = dataVersion(s, b, &w)
 	w.Metrics = metrics(s, b, &w)
 	if w.Kind == "Deployment" && w.Update == "on-delete" {

@@ -8,11 +8,8 @@ import (
 
 // madeQueue evaluates a makes_queue block. It returns nil if a value is not known yet, or wrong.
 func madeQueue(e *eval.Env, b *source.Block) *configs.MadeQueue {
-	names := b.Type.AttributeNames()
-	for _, name := range names {
-		if len(eval.Awaited(e, b, name)) > 0 {
-			return nil
-		}
+	if waits(e, b) {
+		return nil
 	}
 	server, ok := podServer(e, b)
 	q := &configs.MadeQueue{Server: server, Name: eval.String(e, b, "name"), Owner: eval.String(e, b, "owner")}
@@ -22,7 +19,7 @@ func madeQueue(e *eval.Env, b *source.Block) *configs.MadeQueue {
 			ok = false
 		}
 	}
-	if !ok || !eval.AllKnown(e, b, names...) || q.Name == "" || len(server.Addresses) == 0 {
+	if !ok || !eval.AllKnown(e, b, b.Type.AttributeNames()...) || q.Name == "" || len(server.Addresses) == 0 {
 		return nil
 	}
 	return q

@@ -17,10 +17,8 @@ var (
 
 // registration evaluates a registers block. It returns nil if a value is not known yet, or wrong.
 func registration(e *eval.Env, b *source.Block) *configs.Registration {
-	for _, name := range b.Type.AttributeNames() {
-		if len(eval.Awaited(e, b, name)) > 0 {
-			return nil
-		}
+	if waits(e, b) {
+		return nil
 	}
 	password, given := secret(e, b, "password")
 	r := &configs.Registration{

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/internal/blocks"
 	"kolla.openstack.org/kolla/lang/internal/diag"
@@ -57,11 +59,10 @@ func dataVersion(s *Service, b *source.Block, w *configs.Workload) *configs.Data
 	if w.Kind == "Deployment" {
 		s.Env.Report.Error(v.Header, "Data of a Deployment", "The pods of a Deployment keep no data. data_version is for a StatefulSet or DaemonSet.")
 	}
-	out := &configs.DataVersion{
-		Program: eval.String(s.Env, v, "program"), Version: eval.String(s.Env, v, "version"), Detail: eval.String(s.Env, v, "detail"),
-	}
-	if eval.IsSet(s.Env, v, "from") {
-		out.From = append([]string{}, eval.List(s.Env, v, "from")...)
+	e := s.Env.With("image", cty.ObjectVal(map[string]cty.Value{"release": s.ReleaseOf(w.Pod.Image)}))
+	out := &configs.DataVersion{Program: eval.String(e, v, "program"), Version: eval.String(e, v, "version"), Detail: eval.String(e, v, "detail")}
+	if eval.IsSet(e, v, "from") {
+		out.From = append([]string{}, eval.List(e, v, "from")...)
 	}
 	return out
 }

@@ -148,6 +148,9 @@ func containers(c *Set) cty.Value {
 	for _, x := range c.Config.Exposures {
 		if x.Mode == configs.ModeManaged {
 			add("exposure-"+x.Name, "keepalived", "DaemonSet")
+			if c.Config.Cloud.Metrics != nil {
+				add("exposure-"+x.Name, configs.ExposureMetrics, "DaemonSet")
+			}
 		}
 	}
 	return cty.TupleVal(out)

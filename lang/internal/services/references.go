@@ -51,6 +51,9 @@ func innerEdges(d *declaration, values merged) []graph.Edge {
 		}
 	}
 	out = append(out, serverEdges(d)...)
+	for _, locals := range d.overlay.whole.All(schema.OwnLocalsType.Name) {
+		out = append(out, d.reach().Observing(locals)...)
+	}
 	return append(out, mountEdges(d)...)
 }
 

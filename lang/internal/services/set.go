@@ -22,6 +22,7 @@
 //     that the service has on other services,
 //   - configs.go makes the config files,
 //   - workloads.go makes replicas, jobs and workloads, labels and patches,
+//   - observed.go lists where the services have metrics, and their URLs outside,
 //   - logging.go makes the service of the block logging of the cloud, and what other services get of it.
 package services
 
@@ -105,24 +106,21 @@ func (c *Set) Add(m *graph.Module) {
 	}
 }
 
-// Last puts the service of the block logging at the end of the evaluation, because it reads all other services.
+// Last puts the service of the block logging at the end of the evaluation, because it reads all other services,
+// and the readers of cloud.targets and cloud.urls after the services that do not need them.
 func (c *Set) Last() {
 	if loggingBlock(c.Root) != nil {
 		c.Graph.Last("service." + loggingName)
 	}
+	c.Graph.Observe(c.observed)
 }
 
 // measured returns the workloads of a service that may serve metrics. One elsewhere has none.
-func measured(service, definition *source.Block) map[string]configs.Pace {
-	out := map[string]configs.Pace{}
+func measured(service, definition *source.Block) (out []string) {
 	for _, w := range definition.All("workload") {
-		m := w.One("metrics", "")
-		if m == nil || eval.MayBeExternal(service) || layers.GateOf(w) == layers.GateClosed {
-			continue
+		if !eval.MayBeExternal(service) && layers.GateOf(w) != layers.GateClosed && w.One("metrics", "") != nil {
+			out = append(out, w.Label)
 		}
-		interval, _ := eval.ConstantNumber(m, "interval") // pods reports mistakes
-		timeout, _ := eval.ConstantNumber(m, "timeout")
-		out[w.Label] = configs.Pace{Interval: interval, Timeout: timeout}
 	}
 	return out
 }

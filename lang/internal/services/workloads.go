@@ -26,13 +26,22 @@ func image(c *Set, replaced map[string]string, name string) string {
 	return blocks.Image(c.Config.Cloud.Images, name)
 }
 
+// releaseOf returns the OpenStack release of an image by its full name: that of its tag, else that of the cloud.
+func releaseOf(c *Set, image string) cty.Value {
+	if release := c.Config.Cloud.TaggedRelease(image); release != "" {
+		return cty.StringVal(release)
+	}
+	return c.Graph.Global.Singles["cloud"].GetAttr("release")
+}
+
 // podsOf returns the part of the service that the evaluation of its pods reads.
 func podsOf(u *use, e *eval.Env, definition *source.Block, ports []configs.Port, files []configs.ConfigFile, absent map[string]bool, images map[string]string) *pods.Service {
 	return &pods.Service{
 		Name: u.name, Ports: ports, Configs: files, Absent: absent,
 		Label: u.block.LabelRange, Env: e, Definition: definition, Whole: u.over.whole, Leaves: u.set.Leaves,
-		Image: func(name string) string { return image(u.set, images, name) },
-		Host:  func(name string) cty.Value { return hostNamed(u.set, e, name) },
+		Image:     func(name string) string { return image(u.set, images, name) },
+		ReleaseOf: func(image string) cty.Value { return releaseOf(u.set, image) },
+		Host:      func(name string) cty.Value { return hostNamed(u.set, e, name) },
 	}
 }
 

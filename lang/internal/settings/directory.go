@@ -11,12 +11,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/lang/functions"
 	"kolla.openstack.org/kolla/lang/ini"
 	"kolla.openstack.org/kolla/lang/internal/diag"
-	"kolla.openstack.org/kolla/lang/internal/source"
 	"kolla.openstack.org/kolla/lang/internal/values"
 	"kolla.openstack.org/kolla/lang/mark"
 )
@@ -71,7 +71,7 @@ func ReadDirectory(report *diag.Reporter, reader *functions.Files, sources map[s
 func (d *Directory) readFolder(folder string) {
 	entries, err := d.reader.ReadDir(d.reader.Path(path.Join(d.Given, folder)))
 	if err != nil {
-		d.report.Error(d.At, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.Given, folder), source.Cause(err))
+		d.report.Error(d.At, "Cannot read the config directory", "The directory %s: %s.", path.Join(d.Given, folder), files.Cause(err))
 		return
 	}
 	for _, entry := range entries {

@@ -1,17 +1,18 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/base/parallel"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/schema"
@@ -57,7 +58,7 @@ func (r *Reader) directory(dir string, call *Block) (document *Block, ok bool) {
 	}
 	entries, err := fs.ReadDir(r.FS, dir)
 	if err != nil {
-		r.Report.Error(at, "Cannot read the configuration", "The directory %s: %s.", dir, Cause(err))
+		r.Report.Error(at, "Cannot read the configuration", "The directory %s: %s.", dir, files.Cause(err))
 		return nil, false
 	}
 	var bodies []hcl.Body
@@ -115,19 +116,14 @@ func isVarFile(name string) bool {
 }
 
 func hasTerraform(entries []fs.DirEntry) bool {
-	for _, entry := range entries {
-		if strings.HasSuffix(entry.Name(), ".tf") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return strings.HasSuffix(entry.Name(), ".tf") })
 }
 
 // File reads and parses a file of the configuration.
 func (r *Reader) File(name string) (hcl.Body, bool) {
 	content, err := fs.ReadFile(r.FS, name)
 	if err != nil {
-		r.Report.Error(diag.Nowhere, "Cannot read the configuration", "The file %s: %s.", name, Cause(err))
+		r.Report.Error(diag.Nowhere, "Cannot read the configuration", "The file %s: %s.", name, files.Cause(err))
 		return nil, false
 	}
 	rel, err := filepath.Rel(r.Dir, name)
@@ -158,17 +154,17 @@ func (r *Reader) Catalogue(fsys fs.FS, dir string) (document *Block, ok bool) {
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
-	contents, files := make([][]byte, len(names)), make([]parsed, len(names))
+	contents, sources := make([][]byte, len(names)), make([]parsed, len(names))
 	for i, name := range names {
 		if contents[i], err = fs.ReadFile(fsys, name); err != nil {
-			r.Report.Error(diag.Nowhere, "Cannot read the catalogue", "The file %s: %s.", name, Cause(err))
+			r.Report.Error(diag.Nowhere, "Cannot read the catalogue", "The file %s: %s.", name, files.Cause(err))
 			return nil, false
 		}
 		r.Contents["catalogue "+name] = string(contents[i])
 	}
-	parallel.Each(len(names), func(i int) { files[i] = parseOnce(path.Join(dir, names[i]), contents[i]) })
+	parallel.Each(len(names), func(i int) { sources[i] = parseOnce(path.Join(dir, names[i]), contents[i]) })
 	var bodies []hcl.Body
-	for _, file := range files {
+	for _, file := range sources {
 		body, ok := r.Keep(file.files, file.diags)
 		if !ok {
 			return nil, false
@@ -221,13 +217,4 @@ func parseOnce(name string, content []byte) parsed {
 		known, _ = definitions.LoadOrStore(key, parsed{files, diags})
 	}
 	return known.(parsed)
-}
-
-// Cause returns an error without the names of the operation and of the file.
-func Cause(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		return pathError.Err
-	}
-	return err
 }

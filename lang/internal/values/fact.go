@@ -1,7 +1,6 @@
 package values
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/mark"
 )
@@ -81,21 +81,13 @@ func statementOf(t hcl.Traversal, v cty.Value) string {
 	case typ.IsPrimitiveType():
 		return "is " + FormatPrimitive(v)
 	case typ.IsObjectType():
-		return "is object with " + counted(v.LengthInt(), "attribute")
+		return "is object with " + words.Count(v.LengthInt(), "attribute")
 	case typ.IsCapsuleType(): // of the language itself
 		return ""
 	case typ.IsMapType():
-		return "is map with " + counted(v.LengthInt(), "element")
+		return "is map with " + words.Count(v.LengthInt(), "element")
 	case typ.IsSetType():
-		return "is set of " + counted(v.LengthInt(), "element")
+		return "is set of " + words.Count(v.LengthInt(), "element")
 	}
-	return "is list of " + counted(v.LengthInt(), "element")
-}
-
-// counted gives "1 element", "2 elements".
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return "is list of " + words.Count(v.LengthInt(), "element")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"kolla.openstack.org/kolla/internal/base/files"
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/internal/diag"
 	"kolla.openstack.org/kolla/lang/internal/source"
@@ -174,7 +175,7 @@ func (g *giving) file(name string) {
 	}
 	if err != nil {
 		g.from.broken = true
-		g.report.Error(diag.Nowhere, "Cannot read a file with values", "The values of variables should come from %s: %s.", name, source.Cause(err))
+		g.report.Error(diag.Nowhere, "Cannot read a file with values", "The values of variables should come from %s: %s.", name, files.Cause(err))
 		return
 	}
 	body, ok := g.from.Keep(syntax.ParseHidden(name, content))

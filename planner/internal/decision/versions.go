@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -193,10 +194,7 @@ func removeUnshown(policy plans.ForeignPolicy, s *subject, x *prediction) {
 	if len(kept) == 0 {
 		return
 	}
-	without := s.draft.Unreported
-	if without == nil {
-		without = s.draft.Live
-	}
+	without := cmp.Or(s.draft.Unreported, s.draft.Live)
 	report(s, without, kept)
 }
 

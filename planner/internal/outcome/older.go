@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,12 +60,7 @@ func recordedAt(stamp string, applied time.Time) time.Time {
 
 // driftOfNobody reports whether the object has changes that no other field manager made.
 func driftOfNobody(o *Outcome) bool {
-	for _, c := range o.Action.Changes {
-		if c.Drift && (c.Manager == "" || c.Manager == o.Manager) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Action.Changes, func(c plans.Change) bool { return c.Drift && (c.Manager == "" || c.Manager == o.Manager) })
 }
 
 // appliedAt returns the time of the last apply by a manager; zero: there was none.

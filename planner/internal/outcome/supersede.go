@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"cmp"
 	"slices"
 
 	"kolla.openstack.org/kolla/planner/fields"
@@ -38,10 +39,7 @@ func comes(o *Outcome, mounted map[providers.Ref]bool, previous providers.Ref) b
 // compareWith compares the object with its previous version.
 func compareWith(o *Outcome, record *inventory.Record, snapshot *providers.Snapshot) error {
 	previous := snapshot.Get(record.Ref)
-	next := o.After
-	if next == nil {
-		next = o.Live
-	}
+	next := cmp.Or(o.After, o.Live)
 	differences, err := fields.Compare(previous, next)
 	if err != nil {
 		return err

@@ -133,11 +133,6 @@ func PassingPods(inv *inventory.Inventory, outcomes []*outcome.Outcome) []plans.
 }
 
 // covers reports whether labels satisfy a selector.
-func covers(labels, selector map[string]string) bool {
-	for key, value := range selector {
-		if got, ok := labels[key]; !ok || got != value {
-			return false
-		}
-	}
-	return true
+func covers(have, selector map[string]string) bool {
+	return labels.SelectorFromSet(selector).Matches(labels.Set(have))
 }

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -98,10 +99,7 @@ func notAccepted(object *providers.Object, reasons []plans.Reason, objections st
 func PathsOf(reasons []plans.Reason) string {
 	var paths []string
 	for _, r := range reasons {
-		path := r.Path
-		if path == "" {
-			path = "it"
-		}
+		path := cmp.Or(r.Path, "it")
 		paths = append(paths, path)
 	}
 	return strings.Join(paths, ", ")

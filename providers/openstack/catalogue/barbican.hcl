@@ -114,10 +114,8 @@ definition "barbican" {
   }
 
   job "upgrade-check" {
-    from             = "database"
-    when             = "check"
-    command          = concat(local.check, ["barbican-status"])
-    fatal_exit_codes = [2]
+    from   = "check"
+    config = ["barbican-api.conf"]
   }
 
   job "db-sync" {

@@ -46,6 +46,17 @@ definition "database-service" {
     config  = ["${definition.name}-db.conf"]
   }
 
+  # Jobs that check an upgrade start from this one, and add the config files that the pods read.
+  job "check" {
+    enabled          = false
+    when             = "check"
+    image            = "${definition.name}-api"
+    user             = local.uid
+    command          = concat(local.check, ["${definition.name}-status"])
+    config           = ["policy.yaml"]
+    fatal_exit_codes = [2]
+  }
+
   # APIs start from this one. They say which port is asked whether they live.
   workload "uwsgi" {
     enabled      = false
@@ -161,6 +172,35 @@ definition "api-with-daemons" {
   }
 }
 
+# A service with an exporter of metrics in pods of its own. The definition says what the exporter runs.
+definition "exported" {
+  abstract    = true
+  description = "Base of services with an exporter of metrics"
+
+  port "metrics" {
+    enabled = cloud.metrics
+  }
+
+  workload "exporter" {
+    enabled = cloud.metrics
+    logs    = "console"
+    ports   = ["metrics"]
+
+    metrics {
+      port = "metrics"
+    }
+
+    resources {
+      requests = { cpu = "10m", memory = "32Mi" }
+      limits   = { memory = "128Mi" }
+    }
+
+    ready {
+      http = "/"
+    }
+  }
+}
+
 # A collector of logs. The block logging of the cloud makes a service of it: with the workload node, or
 # with the workload sidecar, which is none of its own, but a container in the pods of others.
 definition "collector" {
@@ -186,8 +226,21 @@ definition "collector" {
   }
 
   locals {
-    buffer      = input.buffer != null ? input.buffer : cloud.logging == "node" ? "1Gi" : "256Mi"
-    targets     = [for name, t in input.targets : merge(t, { name = name, index = t.index != null ? t.index : cloud.name })]
+    buffer = input.buffer != null ? input.buffer : cloud.logging == "node" ? "1Gi" : "256Mi"
+    # In MiB, as collectors read it, for which all units are powers of two.
+    units = {
+      "" = 1 / 1048576
+      K  = 1 / 1024
+      M  = 1
+      G  = 1024
+      T  = 1048576
+    }
+    buffer_size = tonumber(regex("^[0-9.]+", local.buffer)) * lookup(local.units, upper(join("", regexall("[kKMGT]", local.buffer))), 1)
+    targets = [for name, t in input.targets : merge(t, {
+      name     = name
+      variable = upper(replace(name, "-", "_"))
+      index    = t.index != null ? t.index : cloud.name
+    })]
     authorities = join("\n", [for t in local.targets : t.ca if t.ca != ""])
     start       = ["sh", "-ec", file("${path.module}/collector/start.sh"), "sh"]
     # What templates of configurations get.
@@ -200,6 +253,11 @@ definition "collector" {
       ca        = local.authorities == "" ? "" : "/etc/kolla/logs-ca.pem"
       targets   = local.targets
     }
+    # Programs read the logins of stores from here, so that no configuration has to quote them.
+    logins = merge({}, [for t in local.targets : {
+      "KOLLA_USER_${t.variable}"     = t.username
+      "KOLLA_PASSWORD_${t.variable}" = t.password
+    } if t.username != ""]...)
     # Names of workloads and jobs by the names of their pods, without the last parts.
     table = [for w in cloud.logs : { index = "${w.kind}/${w.service}-${w.workload}", value = "${w.service} ${w.workload}" }]
   }
@@ -220,7 +278,7 @@ definition "collector" {
     command     = local.command
     config      = ["kolla-logs.conf", "logs-ca.pem"]
     tolerations = [{ operator = "Exists" }]
-    env         = { KOLLA_NODE = node.name }
+    env         = merge(local.logins, { KOLLA_NODE = node.name })
 
     volume "pods" {
       host      = "/var/log/pods"
@@ -247,10 +305,11 @@ definition "collector" {
     image   = input.image
     command = local.command
     config  = ["kolla-logs.conf", "logs-ca.pem"]
-    env     = { KOLLA_NODE = node.name, KOLLA_POD = pod.name }
+    env     = merge(local.logins, { KOLLA_NODE = node.name, KOLLA_POD = pod.name })
 
     volume "buffer" {
-      shared = local.buffer
+      # Each target has a buffer and, for records that it refused, a smaller one.
+      shared = "${ceil(local.buffer_size * length(local.targets)) + 32 * length(local.targets) + 32}Mi"
       path   = "/var/spool/kolla"
     }
 

@@ -1,15 +1,20 @@
-# Asks URLs as a client outside does, for service.prometheus, whose `probes` name them.
+# Asks URLs as a client outside does, for service.prometheus: those of the services, and its `probes`.
 definition "blackbox-exporter" {
   description = "Asks URLs as a client outside does"
 
   input "ca" {
     type        = string
     default     = null
-    description = "Certificates of the authorities that the URLs' certificates come from (PEM); by default those of the image."
+    description = "Certificates of the URLs' authorities (PEM). By default those of the image, and what an exposure's own CA signed is not verified."
   }
 
   port "http" {
     number = 9115
+  }
+
+  locals {
+    http = { valid_status_codes = [200, 300, 401] }
+    ca   = input.ca == null ? "" : "/etc/prometheus/ca.pem"
   }
 
   config "blackbox.yml" {
@@ -20,9 +25,13 @@ definition "blackbox-exporter" {
         answers = {
           prober  = "http"
           timeout = "10s"
-          http = merge({ valid_status_codes = [200, 300, 401] }, input.ca == null ? {} : {
-            tls_config = { ca_file = "/etc/prometheus/ca.pem" }
-          })
+          http    = merge(local.http, { tls_config = { ca_file = local.ca } })
+        }
+        # For certificates of a CA of the cloud's own.
+        private = {
+          prober  = "http"
+          timeout = "10s"
+          http    = merge(local.http, { tls_config = { ca_file = local.ca, insecure_skip_verify = input.ca == null } })
         }
       }
     })

@@ -55,6 +55,7 @@ definition "cinder" {
     !can(regex("[.]RBDDriver$|(?i:nfs)", b.settings["volume_driver"])) && try(b.settings["netapp_storage_protocol"], "") != "nfs"]
     backups = input.backup != null
     ceph    = local.backups && !can(input.backup.settings["backup_driver"])
+    backup  = merge(local.ceph ? merge(local.drivers.backup, { backup_ceph_pool = input.backup.pool }) : {}, try(input.backup.settings, {}))
     drivers = yamldecode(file("${path.module}/cinder/drivers.yaml"))
     auth    = merge(user.cinder.auth, { interface = "internal" })
     helper  = { capabilities = "", helper_command = "privsep-helper --config-file /etc/cinder/cinder.conf" }
@@ -116,7 +117,13 @@ definition "cinder" {
   config "cinder-backup.conf" {
     enabled = local.backups
     from    = "cinder.conf"
-    values  = { DEFAULT = merge(local.ceph ? merge(local.drivers.backup, { backup_ceph_pool = input.backup.pool }) : {}, try(input.backup.settings, {})) }
+    values  = { DEFAULT = local.backup }
+  }
+
+  # The check looks at all drivers.
+  config "cinder-check.conf" {
+    from   = "cinder-volume.conf"
+    values = { DEFAULT = local.backup }
   }
 
   config "ceph.conf" {
@@ -147,10 +154,8 @@ definition "cinder" {
   }
 
   job "upgrade-check" {
-    from             = "database"
-    when             = "check"
-    command          = concat(local.check, ["cinder-status"])
-    fatal_exit_codes = [2]
+    from   = "check"
+    config = ["cinder-check.conf", "ceph.conf"]
   }
 
   job "db-sync" {

@@ -95,33 +95,90 @@ locals {
   # The environment of programs with oslo.log. kolla replaces CONTAINER by the name of the container.
   log_environment = cloud.logging == "sidecar" ? { OS_DEFAULT__LOG_FILE = "/var/log/kolla/CONTAINER.oslo.log" } : {}
 
-  # Secrets in texts: what stands before and after them, and how many groups that has. Extended regular
-  # expressions of POSIX, which Ruby reads the same way. A masked secret does not match.
-  log_secret_words = ["password", "passwd", "secret", "token", "api_key", "apikey", "auth_key", "admin_pass", "adminpass"]
-  log_secrets = [
+  # Secrets in texts: what stands before and after them, and how many groups both have. Extended regular
+  # expressions of POSIX, which Ruby reads the same way, in upper and lower case. A backslash in brackets
+  # is written twice, as Ruby wants. A masked secret does not match.
+  log_secret_words = [
+    "password", "passwd", "pswd", "passphrase", "secret", "token", "signature", "temp_url_sig", "cookie",
+    "(admin|new|old|user)_?pass", "(api|auth|secret|private|encrypted|encryption|access|fernet|ssl|account)_?key",
+    "secret_?uuid", "configdrive", "swift_?hash_?suffix", "keystone_?credential", "barbican_?simple_?crypto_?kek",
+    "(octavia_?heartbeat|pacemaker_?remote_?auth|designate_?rndc|migration_?ssh|ceph_?[a-z]+)_?key", "ceph_?cluster_?fsid",
+  ]
+  # A word and a sign, an option of a command, or a password in SQL: nine groups, with its own brackets.
+  log_secret_place = join("|", [
+    "(${join("|", local.log_secret_words)})[0-9]*\\\\*[\"']?[[:space:]]*([:=]|%3[ad])[[:space:]]*\\[?",
+    "--[a-z0-9_-]{0,30}(pass|secret|token)[a-z0-9_-]{0,30}[\"']?,?[[:space:]]+",
+    "identified[[:space:]]+[a-z0-9_[:space:]]*(by|as|using)[[:space:]]+(password[[:space:]]*[(][[:space:]]*)?",
+  ])
+  # Between quotes, between the quotes of JSON in a text of JSON, and without quotes: what opens the secret, a character
+  # that may begin it, and a further one, with the number of groups of both.
+  log_secret_forms = [
     {
-      before = "(${join("|", flatten([for w in local.log_secret_words : [w, title(w), upper(w)]]))}|adminPass)[\"']?[[:space:]]*[:=][[:space:]]*[bu]?[\"']?"
-      secret = "[^[:space:]\"'*,;&(){}][^[:space:]\"',;&(){}]*"
-      after  = ""
-      groups = 1
-    },
-    {
-      before = "://[^[:space:]/@:\"']*:"
-      secret = "[^[:space:]/@*\"'][^[:space:]/@\"']*"
-      after  = "@"
+      open   = "[bu]?\""
+      first  = "[^\"*\\\\]|\\\\."
+      next   = "[^\"\\\\]|\\\\."
       groups = 0
     },
     {
-      before = "[Aa]uthorization[\"']?: *[\"']?(Basic|Bearer|Negotiate) +"
-      secret = "[^[:space:]\"'*][^[:space:]\"']*"
+      open   = "[bu]?'"
+      first  = "[^'*\\\\]|\\\\."
+      next   = "[^'\\\\]|\\\\."
+      groups = 0
+    },
+    {
+      open   = "\\\\+[\"']"
+      first  = "[^\"'*\\\\]|\\\\\\\\(\\\\.)?"
+      next   = "[^\"'\\\\]|\\\\\\\\(\\\\.)?"
+      groups = 3
+    },
+    {
+      open   = ""
+      first  = "[^[:space:]\"'*,;&(){}\\\\\\[]"
+      next   = "[^[:space:]\"',;&(){}]"
+      groups = 0
+    },
+  ]
+  # In a URL, which may name several servers; in a header; a key in PEM.
+  log_secret_others = [
+    {
+      before = "(://|,)[^[:space:]/@:,\"']*:"
+      first  = "[^[:space:]/@*\"']"
+      next   = "[^[:space:]/@\"']"
+      after  = "@"
+      groups = 1
+    },
+    {
+      before = "authorization[\"']?: *[\"']?(Basic|Bearer|Negotiate) +"
+      first  = "[^[:space:]\"'*]"
+      next   = "[^[:space:]\"']"
       after  = ""
       groups = 1
     },
     {
-      before = ""
-      secret = "gAAAAA[A-Za-z0-9_=-]{20,}"
+      before = "-----BEGIN [A-Z ]*PRIVATE KEY-----"
+      first  = "[^*-]|-[^-]"
+      next   = "[^-]|-[^-]"
       after  = ""
       groups = 0
     },
   ]
+  log_secrets = concat(
+    [{
+      before = ""
+      secret = "gAAAAA[A-Za-z0-9_=-]{20,}"
+      after  = ""
+      groups = 0
+    }],
+    [for s in concat(
+      [for f in local.log_secret_forms : merge(f, {
+        before = "(${local.log_secret_place})${f.open}"
+        after  = ""
+        groups = f.groups + 9
+      })],
+      local.log_secret_others) : {
+      before = s.before
+      secret = "([*]{0,2}(${s.first})|[*]{3}(${s.next}))(${s.next})*"
+      after  = s.after
+      groups = s.groups + 4
+  }])
 }

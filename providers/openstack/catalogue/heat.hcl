@@ -108,10 +108,8 @@ definition "heat" {
   }
 
   job "upgrade-check" {
-    from             = "database"
-    when             = "check"
-    command          = concat(local.check, ["heat-status"])
-    fatal_exit_codes = [2]
+    from   = "check"
+    config = ["heat-api.conf"]
   }
 
   job "db-sync" {

@@ -88,13 +88,12 @@ definition "keystone" {
   }
 
   job "upgrade-check" {
-    from             = "database"
-    when             = "check"
-    image            = "keystone"
-    command          = concat(local.check, ["keystone-status"])
-    fatal_exit_codes = [2]
+    from   = "check"
+    image  = "keystone"
+    config = ["keystone.conf"]
 
     mount "fernet" { path = "/etc/keystone/fernet-keys" } # it does not start without
+    mount "credential" { path = "/etc/keystone/credential-keys" }
   }
 
   # Only adds to the tables: the pods of the release before go on with them until all are new, and

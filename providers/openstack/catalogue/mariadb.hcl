@@ -5,6 +5,7 @@
 # Clients of a cluster connect to proxies, which send all of them to one member: with several that
 # write, transactions of OpenStack fail, and a client may not read what it has just written.
 definition "mariadb" {
+  from        = "exported"
   description = "SQL database of the other services"
   stage       = "data"
 
@@ -118,8 +119,7 @@ definition "mariadb" {
   }
 
   port "metrics" {
-    enabled = cloud.metrics
-    number  = 9104
+    number = 9104
   }
 
   secret "exporter" {
@@ -173,7 +173,7 @@ definition "mariadb" {
   workload "server" {
     data_version {
       program = "MariaDB"
-      version = cloud.release >= 2025.2 ? "11.4" : "10.11"
+      version = image.release >= 2025.2 ? "11.4" : "10.11"
       from    = ["10.11"]
     }
 
@@ -314,11 +314,9 @@ definition "mariadb" {
 
   # One for each member. It is no sidecar: neither its failure nor its next image concern a database.
   workload "exporter" {
-    enabled = cloud.metrics
-    kind    = "StatefulSet"
-    logs    = "console"
-    image   = "prometheus-mysqld-exporter"
-    user    = 42472
+    kind  = "StatefulSet"
+    image = "prometheus-mysqld-exporter"
+    user  = 42472
     command = concat(local.exporter, [
       "/opt/mysqld_exporter/mysqld_exporter",
       "--mysqld.username=exporter",
@@ -329,25 +327,11 @@ definition "mariadb" {
       "--no-collect.info_schema.innodb_cmpmem",
       "--no-collect.info_schema.query_response_time",
     ])
-    ports = ["metrics"]
     env = {
       FLAG                     = "--mysqld.address"
       MEMBERS                  = join(" ", [for member in self.members.server : "${member}:${local.cluster ? port.member : port.mysql}"])
       MYSQLD_EXPORTER_PASSWORD = secret.exporter.value
       POD                      = pod.name
-    }
-
-    metrics {
-      port = "metrics"
-    }
-
-    resources {
-      requests = { cpu = "10m", memory = "32Mi" }
-      limits   = { memory = "128Mi" }
-    }
-
-    ready {
-      http = "/"
     }
   }
 

@@ -1,6 +1,7 @@
 # Memcached. Nothing is kept: a restart costs a cold cache. The replicas know nothing
 # of each other: clients spread keys over all of them, by name.
 definition "memcached" {
+  from        = "exported"
   description = "Cache of tokens and of other short-lived data"
   stage       = "data"
 
@@ -9,8 +10,7 @@ definition "memcached" {
   }
 
   port "metrics" {
-    enabled = cloud.metrics
-    number  = 9150
+    number = 9150
   }
 
   workload "server" {
@@ -33,30 +33,19 @@ definition "memcached" {
 
   # One for each member.
   workload "exporter" {
-    enabled = cloud.metrics
     kind    = "StatefulSet"
-    logs    = "console"
     image   = "prometheus-memcached-exporter"
     user    = 42472
     command = concat(local.exporter, ["/opt/memcached_exporter/memcached_exporter", "--web.listen-address=:${port.metrics}"])
-    ports   = ["metrics"]
     env = {
       FLAG    = "--memcached.address"
       MEMBERS = join(" ", [for member in self.members.server : "${member}:${port.memcache}"])
       POD     = pod.name
     }
 
-    metrics {
-      port = "metrics"
-    }
-
     resources {
       requests = { cpu = "10m", memory = "16Mi" }
       limits   = { memory = "64Mi" }
-    }
-
-    ready {
-      http = "/"
     }
   }
 

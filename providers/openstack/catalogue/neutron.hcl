@@ -240,12 +240,11 @@ definition "neutron" {
   }
 
   job "upgrade-check" {
-    from             = "database"
-    when             = "check"
-    image            = "neutron-server"
-    config           = ["ml2_conf.ini"]
-    command          = concat(local.check, ["neutron-status"], local.files)
-    fatal_exit_codes = [2]
+    from    = "check"
+    image   = "neutron-server"
+    command = concat(local.start, local.check, ["neutron-status"], local.files)
+    env     = local.ovn
+    config  = ["neutron-server.conf", "ml2_conf.ini"]
   }
 
   job "db-expand" {

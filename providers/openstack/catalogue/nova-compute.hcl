@@ -2,6 +2,7 @@
 # processes of their node. They go on running while a pod is away, as libvirtd starts them
 # outside of it; nothing controls them then. Only `kolla rollout` replaces pods.
 definition "nova-compute" {
+  from        = "exported"
   description = "Hypervisors with libvirt, one on each node of a role"
   stage       = "nodes"
   project     = "nova"
@@ -34,7 +35,7 @@ definition "nova-compute" {
     type        = bool
     default     = false
     nullable    = false
-    description = "Whether servers get volumes of type nfs. nova-compute mounts their shares for libvirtd, and has to be privileged for that."
+    description = "Whether servers get volumes of type nfs. nova-compute mounts their shares for libvirtd, and is privileged for that."
   }
 
   input "images_pool" {
@@ -71,8 +72,7 @@ definition "nova-compute" {
   }
 
   port "metrics" {
-    enabled = cloud.metrics
-    number  = 9177
+    number = 9177
   }
 
   locals {
@@ -227,8 +227,9 @@ definition "nova-compute" {
     image        = "nova-compute"
     user         = 0
     command      = ["sh", "-ec", "a=$(cat /run/libvirt/pki/address); OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR=$a exec nova-compute"]
-    privileged   = input.nfs
-    capabilities = input.nfs ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
+    # From 2026.1 on it makes the network devices of servers, whose settings in /proc/sys are read-only for others.
+    privileged   = input.nfs || cloud.release >= 2026.1
+    capabilities = input.nfs || cloud.release >= 2026.1 ? [] : ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "KILL", "NET_ADMIN", "SYS_ADMIN"]
     config       = ["nova-compute.conf", "ceph.conf", "ceph.client.cinder.keyring", "ssh_config"]
     grace_period = local.nova_grace_period
     env = {
@@ -348,31 +349,15 @@ definition "nova-compute" {
 
   # Beside the pods with libvirtd, which nothing replaces in passing.
   workload "exporter" {
-    enabled = cloud.metrics
     kind    = "DaemonSet"
-    logs    = "console"
     image   = "prometheus-libvirt-exporter"
     user    = 0
     command = ["/opt/libvirt-exporter", "--web.listen-address=:${port.metrics}"]
-    ports   = ["metrics"]
     reason  = "It reads what servers use, from the libvirtd of the node, through its socket."
 
     volume "libvirt-run" {
       host      = "/run/libvirt"
       read_only = true
-    }
-
-    metrics {
-      port = "metrics"
-    }
-
-    resources {
-      requests = { cpu = "10m", memory = "32Mi" }
-      limits   = { memory = "128Mi" }
-    }
-
-    ready {
-      http = "/"
     }
   }
 }

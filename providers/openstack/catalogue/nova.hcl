@@ -165,12 +165,8 @@ definition "nova" {
 
   # Asks Keystone and Placement, too.
   job "upgrade-check" {
-    when             = "check"
-    image            = "nova-api"
-    user             = local.uid
-    command          = concat(local.check, ["nova-status"])
-    fatal_exit_codes = [2]
-    config           = ["nova.conf"]
+    from   = "check"
+    config = ["nova.conf"]
   }
 
   job "db-sync" {

@@ -9,6 +9,12 @@ definition "opensearch-dashboards" {
     description = "Name with which people log in, with the password in the secret `login`."
   }
 
+  input "pattern" {
+    type        = string
+    default     = null
+    description = "Pattern of the indices that the dashboard shows, by default those of the cloud, NAME-*. Several stand with commas."
+  }
+
   port "web" {
     number    = 5601
     expose    = true
@@ -89,7 +95,7 @@ definition "opensearch-dashboards" {
     env = {
       URL      = self.url
       USERNAME = input.username
-      PATTERN  = "${cloud.name}-*"
+      PATTERN  = input.pattern != null ? input.pattern : "${cloud.name}-*"
     }
 
     mount "login" { path = "/run/secrets/login" }

@@ -26,7 +26,7 @@ definition "opensearch" {
   input "indices" {
     type        = list(string)
     default     = null
-    description = "Patterns of the indices that are deleted; by default those of the cloud, NAME-*."
+    description = "Patterns of the indices that are deleted; by default those of the cloud, NAME-*. A target with an `index` of its own needs its pattern here."
   }
 
   port "http" {
@@ -63,6 +63,8 @@ definition "opensearch" {
       "path.logs"                    = "/var/log/opensearch"
       "indices.fielddata.cache.size" = "40%"
       "action.auto_create_index"     = true
+      # Without maps of files OpenSearch runs on nodes whose vm.max_map_count is below 262144, as by default.
+      "node.store.allow_mmap" = false
     }, local.single ? { "discovery.type" = "single-node" } : {}, local.cluster)
   }
 

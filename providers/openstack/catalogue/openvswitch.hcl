@@ -2,6 +2,7 @@
 # the kernel stay, and with the userspace datapath traffic stands still. So that nothing
 # happens in passing, pods are replaced only by `kolla rollout`.
 definition "openvswitch" {
+  from        = "exported"
   description = "Open vSwitch, one on each node that carries traffic of servers"
   stage       = "nodes"
 
@@ -25,8 +26,7 @@ definition "openvswitch" {
   }
 
   port "metrics" {
-    enabled = cloud.metrics
-    number  = 9475
+    number = 9475
   }
 
   locals {
@@ -106,31 +106,15 @@ definition "openvswitch" {
 
   # Beside the pods with the switch, which nothing replaces in passing.
   workload "exporter" {
-    enabled = cloud.metrics
     kind    = "DaemonSet"
-    logs    = "console"
     image   = "openvswitch-db-server"
     user    = 0
     command = ["python3", "-c", file("${path.module}/openvswitch/metrics.py"), tostring(port.metrics), "Open_vSwitch=unix:/run/openvswitch/db.sock"]
-    ports   = ["metrics"]
     reason  = "It reads counters of the node's Open vSwitch, through its socket."
 
     volume "run" {
       host      = "/run/openvswitch"
       read_only = true
-    }
-
-    metrics {
-      port = "metrics"
-    }
-
-    resources {
-      requests = { cpu = "10m", memory = "32Mi" }
-      limits   = { memory = "128Mi" }
-    }
-
-    ready {
-      http = "/"
     }
   }
 

@@ -157,8 +157,10 @@ definition "ovn" {
     }
   }
 
-  # One works, and the others take over when it is gone.
+  # One works, and the others take over when it is gone. An ovn-controller that is older than northd sets up no new
+  # ports, so northd changes shortly before the rollout of the nodes.
   workload "northd" {
+    stage = "nodes"
     kind  = "Deployment"
     image = "ovn-northd"
     user  = 42476

@@ -36,10 +36,8 @@ definition "placement" {
   }
 
   job "upgrade-check" {
-    from             = "database"
-    when             = "check"
-    command          = concat(local.check, ["placement-status"])
-    fatal_exit_codes = [2]
+    from   = "check"
+    config = ["placement-api.conf"]
   }
 
   job "db-sync" {

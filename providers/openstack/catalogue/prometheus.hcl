@@ -39,14 +39,14 @@ definition "prometheus" {
     type        = map(string)
     default     = {}
     nullable    = false
-    description = "URLs that service.blackbox-exporter asks, by name: { identity = \"https://cloud.example.org:5000/v3\" }."
+    description = "URLs that service.blackbox-exporter asks, by name, besides those of the services: { shop = \"https://shop.example.org\" }. null: none."
   }
 
   input "targets" {
     type        = list(string)
     default     = []
     nullable    = false
-    description = "More headless Services with a port \"metrics\", such as that of HAProxy: exposure-NAME-keepalived-metrics."
+    description = "More headless Services with a port \"metrics\", besides those of the services and of HAProxy."
   }
 
   input "optional" {
@@ -54,6 +54,13 @@ definition "prometheus" {
     default     = []
     nullable    = false
     description = "Headless Services, of all that Prometheus finds in DNS, that may have no pods: no alert KollaTargetsGone about them."
+  }
+
+  input "ceph_managers" {
+    type        = list(string)
+    default     = []
+    nullable    = false
+    description = "Addresses of all managers of Ceph, HOST:PORT, where the module prometheus serves metrics, by default at port 9283."
   }
 
   input "scrape" {
@@ -117,18 +124,30 @@ definition "prometheus" {
       }
     }]
 
+    # A name in `probes` stands for another URL than that of the service, or for none.
+    asked = { for name, probe in merge(
+      { for name, x in cloud.urls : name => { url = x.url, module = x.private_ca ? "private" : "answers" } },
+      { for name, url in input.probes : name => url == null ? null : { url = url, module = "answers" } },
+    ) : name => probe if probe != null }
+
+    # Only the active manager has metrics. The others answer without any.
+    ceph = length(input.ceph_managers) == 0 ? [] : [{
+      job_name       = "ceph"
+      honor_labels   = true
+      static_configs = [{ targets = input.ceph_managers }]
+    }]
+
     itself = {
       job_name       = "prometheus"
       static_configs = [{ targets = ["127.0.0.1:${port.http}"] }]
     }
 
-    probes = local.blackbox == null || length(input.probes) == 0 ? [] : [{
+    probes = local.blackbox == null || length(local.asked) == 0 ? [] : [{
       job_name     = "probes"
       metrics_path = "/probe"
-      params       = { module = ["answers"] }
-      static_configs = [for name, url in input.probes : {
-        targets = [url]
-        labels  = { probe = name }
+      static_configs = [for name, probe in local.asked : {
+        targets = [probe.url]
+        labels  = { probe = name, __param_module = probe.module }
       }]
       relabel_configs = [
         {
@@ -162,7 +181,7 @@ definition "prometheus" {
       }
       rule_files     = ["/etc/prometheus/alerts.yaml", "/etc/prometheus/gone.yaml", "/etc/prometheus/more.yaml"]
       alerting       = { alertmanagers = [for a in compact([local.alertmanager]) : { static_configs = [{ targets = [a] }] }] }
-      scrape_configs = concat([local.itself], local.found, local.probes, input.scrape)
+      scrape_configs = concat([local.itself], local.found, local.probes, local.ceph, input.scrape)
     })
   }
 
@@ -241,8 +260,8 @@ definition "prometheus" {
     }
 
     assert {
-      condition     = !contains(cloud.services, "blackbox-exporter") || length(input.probes) > 0
-      error_message = "service.blackbox-exporter has nothing to ask: name URLs in probes, or KollaEndpointDown never fires."
+      condition     = !contains(cloud.services, "blackbox-exporter") || length(local.asked) > 0
+      error_message = "service.blackbox-exporter has nothing to ask, as nothing is exposed: name URLs in probes, or KollaEndpointDown never fires."
     }
   }
 }

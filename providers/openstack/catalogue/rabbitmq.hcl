@@ -157,8 +157,8 @@ definition "rabbitmq" {
     # A node of a later version may change its data for good, and then not find its way into the cluster.
     data_version {
       program = "RabbitMQ"
-      version = cloud.release >= 2026.2 ? "4.3" : cloud.release >= 2026.1 ? "4.2" : cloud.release >= 2025.2 ? "4.1" : "4.0"
-      from    = cloud.release >= 2026.2 ? ["4.2"] : cloud.release >= 2026.1 ? ["4.0", "4.1"] : ["4.0"]
+      version = image.release >= 2026.2 ? "4.3" : image.release >= 2026.1 ? "4.2" : image.release >= 2025.2 ? "4.1" : "4.0"
+      from    = image.release >= 2026.2 ? ["4.2"] : image.release >= 2026.1 ? ["4.0", "4.1"] : ["4.0"]
     }
 
     kind         = "StatefulSet"
@@ -243,11 +243,9 @@ definition "rabbitmq" {
     }
   }
 
-  # What a new version can do, as soon as all members have it: the next version needs it.
-  job "feature-flags" {
-    enabled = local.clustered
-    when    = "after"
-    runs    = "release"
+  # Jobs that ask the management API for feature flags start from this one.
+  job "flags" {
+    enabled = false
     image   = "rabbitmq"
     user    = 42439
     command = ["python3", "-c", file("${path.module}/rabbitmq/flags.py")]
@@ -259,6 +257,23 @@ definition "rabbitmq" {
     mount "admin" {
       path = "/run/secrets/admin"
     }
+  }
+
+  # What a new version can do, as soon as all members have it: the next version needs it.
+  job "feature-flags" {
+    from    = "flags"
+    enabled = self.replicas > 0
+    when    = "after"
+    runs    = "release"
+  }
+
+  job "upgrade-check" {
+    from             = "flags"
+    enabled          = self.replicas > 0
+    when             = "check"
+    command          = ["python3", "-c", file("${path.module}/rabbitmq/flags.py"), "check"]
+    env              = { HOME = "/tmp" } # of rabbitmqctl, which tells the version of the image
+    fatal_exit_codes = [2]
   }
 
   # What a `queue` block of another service becomes.

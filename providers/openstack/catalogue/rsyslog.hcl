@@ -25,9 +25,8 @@ definition "rsyslog" {
   locals {
     command = concat(local.start, ["rsyslogd", "-n", "-i", "NONE", "-f", "/etc/rsyslog/rsyslog.conf"])
     # What these need in a string of rsyslog's language.
-    quoted = [for s in local.log_secrets : merge(s, {
-      before = replace(s.before, "\"", "\\\"")
-      secret = replace(s.secret, "\"", "\\\"")
+    quoted = [for s in local.log_secrets : merge(s, { for part in ["before", "secret"] :
+      part => replace(replace(s[part], "\\", "\\\\"), "\"", "\\\"")
     })]
   }
 

@@ -314,7 +314,7 @@ func (r *reading) value(o *configs.Option, v *verdict, found *Option) {
 		if len(text.Refs()) > 0 || len(text.Deferred()) > 0 {
 			continue // not known yet
 		}
-		value := plainText(text)
+		value := text.Literal()
 		wanted := found.unsuitable(value)
 		if wanted == "" {
 			continue
@@ -326,14 +326,6 @@ func (r *reading) value(o *configs.Option, v *verdict, found *Option) {
 		v.other = append(v.other, r.warn(Unsuitable, o, Name{}, o.Origin.Range, fmt.Sprintf("Unsuitable value for [%s] %s", o.Section, o.Key),
 			fmt.Sprintf("%s only takes %s, and %s", r.reads(), wanted, given)))
 	}
-}
-
-func plainText(text configs.Text) string {
-	var b strings.Builder
-	for _, part := range text {
-		b.WriteString(part.Literal)
-	}
-	return b.String()
 }
 
 // noOption returns the warning that a group does not have an option. groups are the name of the group

@@ -1,6 +1,7 @@
 package options
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,9 +63,7 @@ func (r *reading) dynamicGroups() map[string][]string {
 		return r.dynamic
 	}
 	r.dynamic = map[string][]string{}
-	for name, takes := range reserved[r.table.service] {
-		r.dynamic[name] = takes
-	}
+	maps.Copy(r.dynamic, reserved[r.table.service])
 	for i := range r.service.Configs {
 		r.unclear = r.unclear || r.service.Configs[i].Partial
 	}

@@ -3,7 +3,9 @@
 package applied
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +28,14 @@ type Result struct {
 	Failed   []Failed
 	Skipped  []Skipped
 	Took     time.Duration
+	// Options are those of the plan, for the command that goes on: "-force-release=2026.2 -until=data".
+	Options string
+	// Upgrade has sentences about an upgrade that is not complete: what is old, what is new, and the way back.
+	Upgrade []string
 }
+
+// longOptions is the length of options that advice no longer repeats.
+const longOptions = 200
 
 // Failed is an action that began and failed.
 type Failed struct {
@@ -56,15 +65,21 @@ func (a Result) Advice() string {
 	if a.Destroy {
 		again = "kolla destroy"
 	}
+	same := ""
+	if len(a.Options) > longOptions {
+		same = " with the same options"
+	} else if a.Options != "" {
+		again += " " + a.Options
+	}
 	switch {
 	case a.Saved && len(a.Failed) > 0:
 		return "Fix what failed and make a new plan: this one is used up."
 	case a.Saved:
 		return "Make a new plan for the rest: this one is used up."
 	case a.Interrupted:
-		return fmt.Sprintf("Run %q again: it goes on from here.", again)
+		return fmt.Sprintf("Run \"%s\" again%s: it goes on from here.", again, same)
 	}
-	return fmt.Sprintf("Fix what failed and run %q again: it goes on from here.", again)
+	return fmt.Sprintf("Fix what failed and run \"%s\" again%s: it goes on from here.", again, same)
 }
 
 // Complete reports whether every action was carried out.
@@ -135,69 +150,46 @@ func Concerns(a *plans.Action) bool {
 	return (a.Verb != plans.None || a.Pending) && a.MovedTo() == ""
 }
 
+// words are the words of a verb: of an action that runs, and of one that is done.
+type words struct{ doing, done string }
+
+var wordsOf = map[plans.Verb]words{
+	plans.Create:  {"creating", "created"},
+	plans.Update:  {"updating", "updated"},
+	plans.Replace: {"replacing", "replaced"},
+	plans.Delete:  {"destroying", "destroyed"},
+	plans.Run:     {"running", "completed"},
+	plans.Adopt:   {"importing", "imported"},
+	plans.Forget:  {"forgetting", "forgotten"},
+	plans.Refresh: {"reading", "taken into the state"},
+}
+
 // Done says what an action has reached. An object that was waited for is also ready.
 func Done(e plans.Event) string {
 	a, ready := e.Action, ""
 	if e.Ready {
 		ready = ", ready"
 	}
-	if a.OnlyMoves() {
+	switch {
+	case a.OnlyMoves():
 		return "moved from " + a.MovedFrom() + ready
+	case a.Verb == plans.Delete && a.Partial:
+		return "released"
+	case a.Verb == plans.Delete && a.Prunes():
+		return "pruned"
+	case slices.Contains([]plans.Verb{plans.Create, plans.Update, plans.Replace, plans.Adopt}, a.Verb):
+		return wordsOf[a.Verb].done + ready
 	}
-	switch a.Verb {
-	case plans.Create:
-		return "created" + ready
-	case plans.Update:
-		return "updated" + ready
-	case plans.Replace:
-		return "replaced" + ready
-	case plans.Delete:
-		if a.Partial {
-			return "released"
-		}
-		if a.Prunes() {
-			return "pruned"
-		}
-		return "destroyed"
-	case plans.Run:
-		return "completed"
-	case plans.Adopt:
-		return "imported" + ready
-	case plans.Forget:
-		return "forgotten"
-	case plans.Refresh:
-		return "taken into the state"
-	default:
-		return "ready"
-	}
+	return cmp.Or(wordsOf[a.Verb].done, "ready")
 }
 
 // Doing says what an action does.
 func Doing(a *plans.Action) string {
-	if a.OnlyMoves() {
+	switch {
+	case a.OnlyMoves():
 		return "moving"
+	case a.Verb == plans.Delete && a.Prunes():
+		return "pruning"
 	}
-	switch a.Verb {
-	case plans.Create:
-		return "creating"
-	case plans.Update:
-		return "updating"
-	case plans.Replace:
-		return "replacing"
-	case plans.Delete:
-		if a.Prunes() {
-			return "pruning"
-		}
-		return "destroying"
-	case plans.Run:
-		return "running"
-	case plans.Adopt:
-		return "importing"
-	case plans.Forget:
-		return "forgetting"
-	case plans.Refresh:
-		return "reading"
-	default:
-		return "waiting"
-	}
+	return cmp.Or(wordsOf[a.Verb].doing, "waiting")
 }

@@ -5,6 +5,7 @@ package markdown
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -154,10 +155,7 @@ func (p page) policies(b *strings.Builder, all *report.Policies) {
 	if len(all.Unmet) > 0 {
 		b.WriteString("\n")
 	}
-	for i, policy := range all.Unmet {
-		if p.more(b, i, len(all.Unmet)) {
-			break
-		}
+	for policy := range limited(p, b, all.Unmet) {
 		fmt.Fprintf(b, "- **%s** %s: %s (%s)\n", p.text(policy.Verdict), code(policy.Name), p.text(policy.Message), code(policy.Source))
 	}
 }
@@ -174,10 +172,7 @@ func (p page) table(b *strings.Builder, t report.Table) {
 	if len(t.Rows) > 0 {
 		b.WriteString("\n")
 	}
-	for i, row := range t.Rows {
-		if p.more(b, i, len(t.Rows)) {
-			break
-		}
+	for row := range limited(p, b, t.Rows) {
 		fmt.Fprintf(b, "- %s: %s\n", address(row.Address), p.text(row.Text))
 	}
 	if t.Advice != "" {
@@ -188,13 +183,19 @@ func (p page) table(b *strings.Builder, t report.Table) {
 	}
 }
 
-// more counts the rows that are left out, at the first of them.
-func (p page) more(b *strings.Builder, i, all int) bool {
-	if i < p.rows || all <= p.rows+1 {
-		return false
+// limited iterates over the rows of a list within the limit, and then prints the number of the others.
+func limited[T any](p page, b *strings.Builder, all []T) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for i, row := range all {
+			if i >= p.rows && len(all) > p.rows+1 {
+				fmt.Fprintf(b, "- and %d more\n", len(all)-i)
+				return
+			}
+			if !yield(row) {
+				return
+			}
+		}
 	}
-	fmt.Fprintf(b, "- and %d more\n", all-i)
-	return true
 }
 
 // lines returns a list within the limits. Its last line counts the lines that are left out.
@@ -215,10 +216,7 @@ func (p page) note(b *strings.Builder, n *report.Note) {
 		return
 	}
 	fmt.Fprintf(b, "\n%s\n\n", p.text(n.Text))
-	for i, a := range n.Addresses {
-		if p.more(b, i, len(n.Addresses)) {
-			break
-		}
+	for a := range limited(p, b, n.Addresses) {
 		fmt.Fprintf(b, "- %s\n", address(a))
 	}
 	if n.Advice != "" {
@@ -240,10 +238,7 @@ func (p page) destroyed(b *strings.Builder, doc *report.Plan) {
 		listed, folded = slices.DeleteFunc(slices.Clone(listed), func(a *report.Action) bool { return a.Holds == "" }), ""
 	}
 	p.rows = p.deletions
-	for i, a := range listed {
-		if p.more(b, i, len(listed)) {
-			break
-		}
+	for a := range limited(p, b, listed) {
 		var said []string
 		if a.Holds != "" {
 			said = append(said, "**LOST: "+p.text(a.Holds)+"**")
@@ -268,10 +263,7 @@ func (p page) impact(b *strings.Builder, doc *report.Plan) {
 	}
 	p.rows = p.disturbances
 	b.WriteString("\n#### Impact\n\n")
-	for i, row := range rows {
-		if p.more(b, i, len(rows)) {
-			break
-		}
+	for row := range limited(p, b, rows) {
 		if len(row.Lines) == 1 {
 			fmt.Fprintf(b, "- **%s**: %s\n", p.text(row.Label), p.text(row.Lines[0].Sentence()))
 			continue
@@ -306,13 +298,10 @@ func (p page) outputs(b *strings.Builder, doc *report.Plan) {
 // errors are the reasons for which the plan cannot be applied. They are not folded, and what
 // they advise can be copied.
 func (p page) errors(b *strings.Builder, all []report.Message) {
-	for i, m := range all {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		if p.more(b, i, len(all)) {
-			break
-		}
+	if len(all) > 0 {
+		b.WriteString("\n")
+	}
+	for m := range limited(p, b, all) {
 		fmt.Fprintf(b, "**Error: %s**%s\n\n", p.text(report.Headline(m.Summary)), places(m.Places))
 		if m.Detail != "" {
 			fmt.Fprintf(b, "%s\n", fenced("text", p.lines(strings.Split(m.Detail, "\n"))))
@@ -326,10 +315,7 @@ func (p page) warnings(b *strings.Builder, all []report.Message) {
 		return
 	}
 	fmt.Fprintf(b, "\n<details><summary>%s</summary>\n\n", words.Count(len(all), "warning"))
-	for i, m := range all {
-		if p.more(b, i, len(all)) {
-			break
-		}
+	for m := range limited(p, b, all) {
 		fmt.Fprintf(b, "- **%s** %s%s\n", p.text(report.Headline(m.Summary)), p.text(m.Detail), places(m.Places))
 	}
 	b.WriteString("\n</details>\n")

@@ -38,62 +38,40 @@ func Definition(out io.Writer, d catalogue.Definition) error {
 	if d.From != "" {
 		foreign.Fprintf(out, "# It starts from the definition of `kolla catalogue %s`.\n\n", d.From)
 	}
-	showInputs(out, d.Inputs)
-	showRegistered(out, d.Registered)
-	showPowers(out, d.Powers)
-	_, err := out.Write(d.Source)
-	return err
-}
-
-// showInputs lists the inputs of a definition as comments.
-func showInputs(out io.Writer, inputs []catalogue.Input) {
-	if len(inputs) == 0 {
-		return
-	}
-	fmt.Fprintln(out, "# Inputs, which are arguments of the service:\n#")
-	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	for _, i := range inputs {
+	showComment(out, "Inputs, which are arguments of the service", d.Inputs, func(table io.Writer, i catalogue.Input) {
 		value := "required"
 		if i.Default != "" {
 			value = "default " + i.Default
 		}
 		foreign.Fprintf(table, "#   %s\t%s\t%s\t%s\n", i.Name, i.Type, value, i.Description)
-	}
-	_ = table.Flush() // the next write to out reports errors
-	fmt.Fprintln(out)
-}
-
-// showRegistered lists the parts that the definition has on other services.
-func showRegistered(out io.Writer, registered []catalogue.Registered) {
-	if len(registered) == 0 {
-		return
-	}
-	fmt.Fprintln(out, "# Made or registered on other services:\n#")
-	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	for _, r := range registered {
+	})
+	showComment(out, "Made or registered on other services", d.Registered, func(table io.Writer, r catalogue.Registered) {
 		if len(r.Arguments) == 0 {
 			foreign.Fprintf(table, "#   %s\t%s\n", r.Kind, r.Name)
-			continue
+			return
 		}
 		foreign.Fprintf(table, "#   %s\t%s\t%s\n", r.Kind, r.Name, strings.Join(r.Arguments, ", "))
-	}
-	_ = table.Flush() // as above
-	fmt.Fprintln(out)
-}
-
-// showPowers lists the workloads with powers.
-func showPowers(out io.Writer, powers []catalogue.Powers) {
-	if len(powers) == 0 {
-		return
-	}
-	fmt.Fprintln(out, "# With powers, which \"kolla plan\" names before it gives them:\n#")
-	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	for _, p := range powers {
+	})
+	showComment(out, `With powers, which "kolla plan" names before it gives them`, d.Powers, func(table io.Writer, p catalogue.Powers) {
 		foreign.Fprintf(table, "#   %s\t%s\t%s\n", p.Kind, p.Name, strings.Join(p.Powers, ", "))
 		if p.Reason != "" {
 			foreign.Fprintf(table, "#   \t\t  for: %s\n", p.Reason)
 		}
+	})
+	_, err := out.Write(d.Source)
+	return err
+}
+
+// showComment lists parts of a definition as comments below a heading.
+func showComment[T any](out io.Writer, heading string, parts []T, show func(table io.Writer, part T)) {
+	if len(parts) == 0 {
+		return
 	}
-	_ = table.Flush() // as above
+	fmt.Fprintf(out, "# %s:\n#\n", heading)
+	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	for _, part := range parts {
+		show(table, part)
+	}
+	_ = table.Flush() // the next write to out reports errors
 	fmt.Fprintln(out)
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -78,10 +79,7 @@ func (r fields) fits(f report.Field) bool {
 
 // path returns the path of a field, or the name of a file.
 func (r fields) path(f report.Field) string {
-	if f.File != "" {
-		return f.File
-	}
-	return strings.TrimPrefix(f.Path, r.prefix)
+	return cmp.Or(f.File, strings.TrimPrefix(f.Path, r.prefix))
 }
 
 // field returns the change of a single value. The values are in the common column after a path of

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -129,10 +130,7 @@ func Kernel(f *cluster.Facts) ([]cluster.Finding, error) {
 		}
 	}
 	if len(unknown) > 0 {
-		why := f.Probed.Withheld
-		if why == "" {
-			why = "the pod cannot see the modules of the node"
-		}
+		why := cmp.Or(f.Probed.Withheld, "the pod cannot see the modules of the node")
 		slices.Sort(unknown)
 		err = errors.Join(err, fmt.Errorf("modules of the kernel on %s: %s", words.Few(slices.Compact(unknown), 5), why))
 	}

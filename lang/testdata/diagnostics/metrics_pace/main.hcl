@@ -1,4 +1,4 @@
-# Intervals and timeouts that no Prometheus takes, or that are not known before anything is evaluated.
+# Intervals and timeouts that no Prometheus takes.
 cloud "prod" {
   release = "2025.1"
 
@@ -10,7 +10,7 @@ cloud "prod" {
 definition "status" {
   input "interval" {
     type    = number
-    default = 60
+    default = 30
   }
 
   port "http" {

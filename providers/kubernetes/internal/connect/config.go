@@ -91,7 +91,7 @@ func loadConfig(options Options, warnings *warnings) (chosen, error) {
 		}
 		missing := errors.Is(err, fs.ErrNotExist)
 		if err != nil && (!missing || options.Kubeconfig != "") {
-			return chosen{}, &BrokenConfigError{File: file, Err: bare(err)}
+			return chosen{}, &BrokenConfigError{File: file, Err: files.Cause(err)}
 		}
 		if missing && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" && len(paths) > 1 {
 			warnings.tell(Warning{Text: fmt.Sprintf("$%s names %s, which does not exist", clientcmd.RecommendedConfigPathEnvVar, file)})
@@ -121,15 +121,6 @@ func loadConfig(options Options, warnings *warnings) (chosen, error) {
 		return chosen{}, &BrokenConfigError{File: onlyFile(paths), Err: err}
 	}
 	return chosen{config, context, onlyFile(paths)}, nil
-}
-
-// bare returns the error without the path, which the message contains already.
-func bare(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 func onlyFile(files []string) string {

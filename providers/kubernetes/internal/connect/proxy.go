@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -34,9 +35,7 @@ func (c *Connection) Proxy(ctx context.Context, to providers.InternalURL, r prov
 	if err != nil {
 		return nil, fmt.Errorf("send a request to Service %s/%s: %w", to.Namespace, to.Service, err)
 	}
-	for name, values := range r.Header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, r.Header)
 	// A redirect would take the credentials of the cluster to wherever a pod wants.
 	web := http.Client{Transport: c.web.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	silent := func(why string) error {

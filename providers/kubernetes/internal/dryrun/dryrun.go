@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -129,13 +130,7 @@ func replacing(before, after *unstructured.Unstructured) []operation {
 			}
 		}
 	}
-	var fields []string
-	for field := range before.Object {
-		fields = append(fields, field)
-	}
-	for field := range after.Object {
-		fields = append(fields, field)
-	}
+	fields := slices.AppendSeq(slices.Collect(maps.Keys(before.Object)), maps.Keys(after.Object))
 	slices.Sort(fields)
 	fields = slices.DeleteFunc(slices.Compact(fields), func(field string) bool {
 		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field)

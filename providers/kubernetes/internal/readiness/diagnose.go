@@ -121,13 +121,18 @@ func (q Inquiry) Diagnose(ctx context.Context, object *unstructured.Unstructured
 
 // diagnoseWayIn says why a program of the cluster does not bring clients to an object.
 func (q Inquiry) diagnoseWayIn(ctx context.Context, object *unstructured.Unstructured) (*Finding, error) {
+	return q.lastWarning(ctx, object, "", providers.WayInProblem(object))
+}
+
+// lastWarning returns the last warning about an object; nil: there is none. reason is that of the event; empty: any.
+func (q Inquiry) lastWarning(ctx context.Context, object *unstructured.Unstructured, reason, problem string) (*Finding, error) {
 	event, err := q.lastEvent(ctx, object.GetNamespace(), object.GetUID(), func(event *corev1.Event) bool {
-		return event.Type == corev1.EventTypeWarning
+		return event.Type == corev1.EventTypeWarning && (reason == "" || event.Reason == reason)
 	})
 	if event == nil {
 		return nil, err
 	}
-	return &Finding{Cause: causeEvent, Reason: providers.WayInProblem(object) + ": " + oneLine(event.Message)}, nil
+	return &Finding{Cause: causeEvent, Reason: problem + ": " + oneLine(event.Message)}, nil
 }
 
 func (q Inquiry) diagnoseWorkload(ctx context.Context, workload *unstructured.Unstructured) (*Finding, error) {
@@ -237,13 +242,7 @@ func (q Inquiry) diagnoseCreation(ctx context.Context, workload *unstructured.Un
 	if failure := conditionOf(workload, "ReplicaFailure"); failure != nil {
 		return &Finding{Cause: causeEvent, Reason: "pods cannot be created: " + oneLine(fmt.Sprint(failure["message"]))}, nil
 	}
-	event, err := q.lastEvent(ctx, workload.GetNamespace(), workload.GetUID(), func(event *corev1.Event) bool {
-		return event.Type == corev1.EventTypeWarning && event.Reason == "FailedCreate"
-	})
-	if event == nil {
-		return nil, err
-	}
-	return &Finding{Cause: causeEvent, Reason: "pods cannot be created: " + oneLine(event.Message)}, nil
+	return q.lastWarning(ctx, workload, "FailedCreate", "pods cannot be created")
 }
 
 // diagnoseClaim finds out why a claim has no volume.

@@ -108,12 +108,8 @@ func examineWaiting(container *corev1.ContainerStatus, waiting *corev1.Container
 // container runtimes.
 func refusedByRegistry(message string) bool {
 	message = strings.ToLower(message)
-	for _, words := range []string{"not found", "manifest unknown", "name unknown", "unauthorized", "access denied", "access is denied", "403 forbidden"} {
-		if strings.Contains(message, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"not found", "manifest unknown", "name unknown", "unauthorized", "access denied", "access is denied", "403 forbidden"},
+		func(words string) bool { return strings.Contains(message, words) })
 }
 
 // pullMessage returns the report of the container runtime, without the prefixes of the

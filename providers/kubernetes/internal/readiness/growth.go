@@ -50,13 +50,7 @@ func quantity(object *unstructured.Unstructured, path ...string) resource.Quanti
 
 // diagnoseGrowth finds out why the volume of a claim does not grow.
 func (q Inquiry) diagnoseGrowth(ctx context.Context, claim *unstructured.Unstructured) (*Finding, error) {
-	event, err := q.lastEvent(ctx, claim.GetNamespace(), claim.GetUID(), func(event *corev1.Event) bool {
-		return event.Type == corev1.EventTypeWarning && event.Reason == "VolumeResizeFailed"
-	})
-	if event == nil {
-		return nil, err
-	}
-	return &Finding{Cause: causeEvent, Reason: "its volume does not grow: " + oneLine(event.Message)}, nil
+	return q.lastWarning(ctx, claim, "VolumeResizeFailed", "its volume does not grow")
 }
 
 // growthPatience is how long the node of a running pod may take to grow the file system of a volume.

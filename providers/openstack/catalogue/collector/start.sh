@@ -11,6 +11,9 @@ rotate() {
   done
 }
 if [ -d /var/log/kolla ]; then
+  rotate # also where the collector ends at once, again and again
   while sleep 10; do rotate; done &
 fi
+# A record that waits for Loki is two open files.
+ulimit -S -n "$(ulimit -H -n)" || true
 exec "$@"

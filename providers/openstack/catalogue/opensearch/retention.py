@@ -41,7 +41,9 @@ call("PUT", "/_index_template/kolla-logs", {"index_patterns": patterns, "priorit
     "settings": {"number_of_shards": 1, "number_of_replicas": copies},
     "mappings": {"properties": {
         "@timestamp": {"type": "date"}, "message": {"type": "text"},
-        **{name: keyword for name in ("cloud", "service", "workload", "pod", "container", "node", "level", "logger", "request_id")},
+        **{name: keyword for name in (
+            "cloud", "service", "workload", "pod", "container", "node", "level", "logger", "request_id", "global_request_id", "instance",
+        )},
     }},
 }})
 # Indices of before the policy get it too. That they have another one already is no failure of the call.

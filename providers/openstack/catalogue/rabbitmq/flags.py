@@ -3,11 +3,15 @@
 A member of the next version does not start without it. Experimental things stay off: Khepri in a
 cluster that began as one node, until version 4.2. It says what is to be, so that it can run again at
 any time.
+
+With the argument "check" it enables nothing. It fails if the image has another version than the members
+and they lack feature flags.
 """
 
 import base64
 import json
 import os
+import subprocess
 import sys
 import time
 import urllib.error
@@ -41,7 +45,27 @@ def left():
     return [f["name"] for f in call("GET", "feature-flags") if f["state"] != "enabled" and f["stability"] == "stable"]
 
 
+def check():
+    image = subprocess.run(["rabbitmqctl", "--quiet", "version"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    try:
+        members = call("GET", "overview")["rabbitmq_version"]
+        names = left()
+    except OSError as e:
+        sys.exit(f"RabbitMQ does not answer at {os.environ['MANAGEMENT_URL']}: {e}")
+    print(f"RabbitMQ {members} runs, the image has {image}; feature flags that are off: {', '.join(names) or 'none'}")
+    if names and image.split(".")[:2] != members.split(".")[:2]:
+        with open("/dev/termination-log", "w") as log:
+            print(
+                f"Failure: RabbitMQ {members} lacks feature flags, without which {image} may not start: {', '.join(names)}. "
+                "Declare the release that runs, and apply it: job feature-flags enables them.",
+                file=log,
+            )
+        sys.exit(2)
+
+
 def main():
+    if sys.argv[1:] == ["check"]:
+        return check()
     for _ in range(TRIES):
         try:
             names = enable()

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,12 +70,7 @@ func checkPath(kind schema.GroupVersionKind, path addrs.FieldPath) *wrongPath {
 		}
 		next, ok := fields[element]
 		if !ok {
-			known := make([]string, 0, len(fields))
-			for name := range fields {
-				known = append(known, name)
-			}
-			slices.Sort(known)
-			return &wrongPath{kind: kind.Kind, depth: i, known: known}
+			return &wrongPath{kind: kind.Kind, depth: i, known: slices.Sorted(maps.Keys(fields))}
 		}
 		at = next
 	}
@@ -112,9 +108,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 		case name != "" && name != "-":
 			out[name] = field.Type
 		case field.Anonymous:
-			for name, typ := range fieldsOf(pointed(field.Type)) {
-				out[name] = typ
-			}
+			maps.Copy(out, fieldsOf(pointed(field.Type)))
 		}
 	}
 	return out

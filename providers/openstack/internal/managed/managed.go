@@ -75,7 +75,7 @@ func Services(cloud object.Cloud, config *configs.Config, cluster []nodes.Node) 
 		mover := keepalived.RenderManaged(config.Cloud.Name, *x, holders, haproxy.MonitorSocket, readyFile)
 		made := service(x, configs.Plain(string(proxy)), configs.Plain(string(mover)))
 		if config.Cloud.Metrics != nil {
-			measure(&made, x)
+			measure(&made, config.Cloud.Namespace, x)
 		}
 		out = append(out, made)
 	}
@@ -151,14 +151,36 @@ func service(x *configs.Exposure, proxy, mover configs.Text) configs.Service {
 	return s
 }
 
-// measure adds the port with the metrics of HAProxy.
-func measure(s *configs.Service, x *configs.Exposure) {
-	s.Ports = []configs.Port{{Name: "metrics", Number: haproxy.MetricsPort(*x), Range: x.Range}}
-	w := &s.Workloads[0]
-	w.Metrics = &configs.Metrics{Port: "metrics", Path: "/metrics"}
-	w.Pod.Ports, w.Pod.Inits[0].Ports = []string{"metrics"}, []string{"metrics"}
-	w.Pod.Inits[0].Env = []configs.Env{{Name: haproxy.AddressVariable, Value: configs.Text{{Field: "node.ip"}}}}
+// measure adds a workload that serves the metrics of HAProxy in the network of pods, where NetworkPolicies decide
+// who gets them. It reads them from a socket on the node.
+func measure(s *configs.Service, namespace string, x *configs.Exposure) {
+	sockets := configs.Volume{
+		Name: "metrics", Path: haproxy.MetricsDir, Host: "/run/kolla/" + namespace + "/" + s.Name, Type: "directory", Create: true, Range: x.Range,
+	}
+	proxy := &s.Workloads[0].Pod.Inits[0]
+	proxy.Volumes = append(proxy.Volumes, sockets)
+	sockets.ReadOnly = true
+	s.Ports = []configs.Port{{Name: "metrics", Number: haproxy.MetricsPort, Range: x.Range}}
+	s.Configs = append(s.Configs, configs.ConfigFile{
+		Name: "exporter.cfg", Format: "raw", Path: "/etc/haproxy/exporter.cfg", Content: configs.Plain(haproxy.Exporter()), Range: x.Range,
+	})
+	s.Workloads = append(s.Workloads, configs.Workload{
+		Name: configs.ExposureMetrics, Kind: "DaemonSet", Range: x.Range,
+		Metrics: &configs.Metrics{Port: "metrics", Path: "/metrics"},
+		Pod: configs.Pod{
+			Image: "haproxy", Start: "direct", User: haproxyUser, Command: []string{"haproxy", "-db", "-f", "/etc/haproxy/exporter.cfg"},
+			Env:     []configs.Env{{Name: haproxy.AddressVariable, Value: configs.Text{{Field: "pod.ip"}}}},
+			Ports:   []string{"metrics"},
+			Configs: []string{"exporter.cfg"}, Volumes: []configs.Volume{sockets},
+			Requests: map[string]string{"cpu": "10m", "memory": "32Mi"},
+			Powers:   configs.Powers{Reason: "It reads the metrics of HAProxy from a socket on the node."},
+		},
+		Ready: &configs.Probe{TCP: true, Port: "metrics"},
+	})
 }
+
+// haproxyUser is the user haproxy in Kolla's images.
+const haproxyUser = 42454
 
 // reason is the purpose of the rights of the pods.
 const reason = "The virtual IP address of an exposure is an address of the node."

@@ -3,7 +3,6 @@ package namespace
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -109,7 +108,7 @@ func (c *collector) merge(into, from map[string]any, path []string, by object.Pl
 				advice = "kolla sets this field itself. Remove it from the manifest."
 			}
 			c.error(by, "Two declarations of one field", fmt.Sprintf("%s of Namespace/%s is %s in %s and %s in %s. %s",
-				fieldOf(below), c.cloud.Decl.Namespace, inJSON(there), other, inJSON(from[name]), by, advice))
+				fieldOf(below), c.cloud.Decl.Namespace, object.JSON(there), other, object.JSON(from[name]), by, advice))
 		}
 	}
 }
@@ -140,14 +139,6 @@ func fieldOf(path []string) string {
 		return fmt.Sprintf("%s[%q]", strings.Join(path[:2], "."), strings.Join(path[2:], "."))
 	}
 	return strings.Join(path, ".")
-}
-
-func inJSON(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // decoded from JSON or YAML, so it encodes
-	}
-	return string(text)
 }
 
 // label returns a label that manifests declare, or an empty text.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"kolla.openstack.org/kolla/internal/base/words"
 	"kolla.openstack.org/kolla/lang/configs"
@@ -205,7 +206,7 @@ func (l *labelling) manager() string { return providers.ManagerOf(l.cloud.Decl.N
 func (l *labelling) strays(node *Node) (unwanted []string, diags hcl.Diagnostics) {
 	for i := range l.roles {
 		role := &l.roles[i]
-		if len(role.Labels) == 0 || !matches(node.Labels, role.Labels) || role.Selects(node.Name, node.Labels) {
+		if len(role.Labels) == 0 || !labels.SelectorFromSet(role.Labels).Matches(labels.Set(node.Labels)) || role.Selects(node.Name, node.Labels) {
 			continue
 		}
 		var found []string
@@ -287,16 +288,6 @@ func (l *labelling) warnOfPods(node *Node, removed []string, role *configs.Role)
 }
 
 const podsElsewhere = "Pods run on a node that does not have their role"
-
-// matches reports whether labels match a selector.
-func matches(labels, selector map[string]string) bool {
-	for key, value := range selector {
-		if got, ok := labels[key]; !ok || got != value {
-			return false
-		}
-	}
-	return true
-}
 
 // restricted is the domain of labels that a kubelet may not set on its node. This includes the
 // labels of its subdomains.

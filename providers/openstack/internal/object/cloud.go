@@ -3,7 +3,6 @@
 package object
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -75,7 +74,7 @@ func OfKolla(image string) bool { return !strings.Contains(image, "/") }
 func (c Cloud) Image(name string) string {
 	reference := name
 	if OfKolla(name) {
-		reference = c.Decl.Registry + "/" + c.Decl.Prefix + name + ":" + cmp.Or(c.Decl.Tag, c.Decl.Release+"-"+c.Decl.Distro)
+		reference = c.Decl.Registry + "/" + c.Decl.Prefix + name + ":" + c.Decl.ImageTag()
 	}
 	if digest := c.Decl.Lock[reference]; digest != "" {
 		reference += "@" + digest

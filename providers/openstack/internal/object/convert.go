@@ -149,3 +149,12 @@ func Unique[T comparable](list []T) []T {
 	}
 	return out
 }
+
+// JSON returns a value that is made of JSON's types as text.
+func JSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}

@@ -2,7 +2,9 @@ package object
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,19 +30,9 @@ func DropStatus(content map[string]any, at hcl.Range) hcl.Diagnostics {
 func hasContent(value any) bool {
 	switch value := value.(type) {
 	case map[string]any:
-		for _, part := range value {
-			if hasContent(part) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), hasContent)
 	case []any:
-		for _, part := range value {
-			if hasContent(part) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(value, hasContent)
 	}
 	return value != nil && !reflect.ValueOf(value).IsZero()
 }

@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -159,7 +158,7 @@ func (m *merging) mergeList(typ *schema.List, l layers, field string) any {
 // key returns the identity of a list element. It is empty if the element lacks a key field.
 func (m *merging) key(typ *schema.List, element any) string {
 	if len(typ.Keys) == 0 {
-		return encoded(element)
+		return object.JSON(element)
 	}
 	fields, _ := element.(map[string]any)
 	atom, _ := m.types.Resolve(typ.ElementType)
@@ -174,18 +173,9 @@ func (m *merging) key(typ *schema.List, element any) string {
 		if value == nil {
 			return ""
 		}
-		out = append(out, encoded(value))
+		out = append(out, object.JSON(value))
 	}
 	return strings.Join(out, ",")
-}
-
-// encoded returns a value in JSON.
-func encoded(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // it is made of what JSON has
-	}
-	return string(text)
 }
 
 // fits reports whether a scalar value has the type of a field.
@@ -227,7 +217,7 @@ func shown(value any) string {
 	case []any:
 		return "a list"
 	}
-	return encoded(value)
+	return object.JSON(value)
 }
 
 // changed warns about a patch that changes or removes a field that kolla sets.

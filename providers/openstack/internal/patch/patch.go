@@ -36,7 +36,7 @@ func Inputs(s *configs.Service, kind, name string) []string {
 	var out []string
 	for _, p := range s.Patches {
 		if p.Matches(kind, name) {
-			out = append(out, encoded(p.Object))
+			out = append(out, object.JSON(p.Object))
 		}
 	}
 	return out

@@ -6,8 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/lang/configs"
+	"kolla.openstack.org/kolla/providers"
+	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
 	"kolla.openstack.org/kolla/providers/secrets"
 )
@@ -45,9 +50,12 @@ func (j Jobs) All() []Job { return slices.Concat(j.Checks, j.Before, j.After, j.
 //
 // serves is set if other services have databases, queues, users or registrations on this one.
 // made returns the addresses of the jobs and workloads of a block that exist. Nil: unknown, and
-// the service counts as made.
-func Of(s object.Service, serves bool, made func(block string) []addrs.Object) Jobs {
+// the service counts as made. live reads one of them; nil without a cluster to ask.
+func Of(s object.Service, serves bool, made func(block string) []addrs.Object, live func(providers.Ref) *unstructured.Unstructured) Jobs {
 	skipped := skipped(s, made)
+	if made != nil && live != nil {
+		skipped = append(skipped, unless(outdated(s, ran(s, made(s.Decl.Block), live)), skipped)...)
+	}
 	return Jobs{
 		Checks:   unless(own(s, "check"), skipped),
 		Before:   slices.Concat(skipped, provided(s, "before"), unless(own(s, "before"), skipped)),
@@ -133,6 +141,52 @@ func skipped(s object.Service, made func(block string) []addrs.Object) []Job {
 		}
 	}
 	return out
+}
+
+// outdated returns the jobs of a service that goes back to an older release. They count as run: the tables are those of the
+// newer release, which jobs of the older one do not know. ran has the newest release of each image.
+func outdated(s object.Service, ran map[string]string) []Job {
+	var out []Job
+	for _, job := range slices.Concat(own(s, "check"), own(s, "before"), own(s, "after")) {
+		name, release := releaseOf(s.Cloud.Image(job.Decl.Pod.Image))
+		if job.Decl.Runs != Rotation && release != "" && release < ran[name] { // releases sort as texts
+			job.Skipped = true
+			out = append(out, job)
+		}
+	}
+	return out
+}
+
+// ran returns the newest release of each image that jobs and workloads of a service have run. Checks do not count: they
+// change nothing.
+func ran(s object.Service, made []addrs.Object, live func(providers.Ref) *unstructured.Unstructured) map[string]string {
+	checks := own(s, "check")
+	out := map[string]string{}
+	for _, a := range made {
+		gvk := kinds.Job.WithVersion("v1")
+		if a.Kind != gvk.Kind {
+			gvk = appsv1.SchemeGroupVersion.WithKind(a.Kind)
+		}
+		o := live(providers.Ref{GVK: gvk, Namespace: s.Cloud.Decl.Namespace, Name: a.Name})
+		if o == nil || slices.ContainsFunc(checks, func(job Job) bool { return strings.HasPrefix(a.Name, job.Name+"-") }) {
+			continue
+		}
+		containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+		if len(containers) == 0 {
+			continue
+		}
+		main, _ := containers[0].(map[string]any)
+		image, _ := main["image"].(string)
+		name, release := releaseOf(image)
+		out[name] = max(out[name], release)
+	}
+	return out
+}
+
+func releaseOf(image string) (name, release string) {
+	reference := providers.SplitImage(image)
+	release, _ = configs.ParseTag(reference.Tag)
+	return reference.Name(), release
 }
 
 // Inputs returns the inputs that the hash in a Job's name covers. Nil means all inputs.

@@ -155,7 +155,7 @@ func (f *found) file(file *configs.ConfigFile, sections []string) {
 					continue // a later plan knows it
 				}
 				// uWSGI has no continuation lines: each line is an option.
-				lines := strings.Split(literal(text), "\n")
+				lines := strings.Split(text.Literal(), "\n")
 				named := []string{take(o.Section, o.Key, lines[0], text.Secret(), o.Origin.Range)}
 				for _, line := range lines[1:] {
 					key, value, _ := strings.Cut(line, "=")
@@ -172,7 +172,7 @@ type option struct{ section, key, value string }
 
 // parsed returns the options of a raw file of uWSGI: YAML, JSON or INI.
 func parsed(file *configs.ConfigFile) []option {
-	content := literal(file.Content)
+	content := file.Content.Literal()
 	if !slices.ContainsFunc(concurrent, func(name string) bool { return strings.Contains(content, name) }) {
 		return nil
 	}
@@ -216,15 +216,6 @@ func text(value any) string {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
 	return fmt.Sprint(value)
-}
-
-// literal returns a text with its sensitive parts. They are compared, and never shown.
-func literal(text configs.Text) string {
-	var b strings.Builder
-	for _, part := range text {
-		b.WriteString(part.Literal)
-	}
-	return b.String()
 }
 
 // container is a container of a service, or a part of one in a patch.
@@ -331,7 +322,7 @@ func (f *found) command(k container) (sections []string) {
 	for _, e := range k.env {
 		if key, ok := strings.CutPrefix(e.Name, "UWSGI_"); ok && len(e.Value.Deferred()) == 0 {
 			key = strings.ReplaceAll(strings.ToLower(key), "_", "-")
-			sections = append(sections, f.option(key, setting{fmt.Sprintf("%s of %s", e.Name, k.name), literal(e.Value), e.Value.Secret(), e.Range}))
+			sections = append(sections, f.option(key, setting{fmt.Sprintf("%s of %s", e.Name, k.name), e.Value.Literal(), e.Value.Secret(), e.Range}))
 		}
 	}
 	return sections

@@ -63,13 +63,6 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 	if job.Decl.Timeout > 0 {
 		spec.WithActiveDeadlineSeconds(int64(job.Decl.Timeout))
 	}
-	if job.Skipped {
-		spec.WithCompletions(0)
-	}
-	inputs, err := json.Marshal(spec)
-	if err != nil {
-		panic(err) // an apply configuration always encodes
-	}
 	patches := patch.Inputs(s.Decl, "Job", job.Name)
 	run := runs.Inputs(s, job)
 	if job.Decl.Runs == runs.Rotation {
@@ -78,6 +71,13 @@ func job(in Input, job runs.Job, after []addrs.Object) (providers.Object, *pods.
 	if run == nil {
 		bare := providers.Object{Manifest: s.Cloud.Manifest(batchv1.Job(job.Name, "").WithSpec(spec))}
 		run = append([]string{bare.RunDigest()}, patches...)
+	}
+	if job.Skipped {
+		spec.WithCompletions(0)
+	}
+	inputs, err := json.Marshal(spec)
+	if err != nil {
+		panic(err) // an apply configuration always encodes
 	}
 	made := batchv1.Job(object.Versioned(job.Name, p.Deferred, run...), "").WithSpec(spec).
 		WithAnnotations(map[string]string{providers.AnnotationInputs: providers.Hash(append([]string{string(inputs)}, patches...)...)})

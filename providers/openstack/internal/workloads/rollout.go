@@ -2,7 +2,6 @@ package workloads
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	appsapi "k8s.io/api/apps/v1"
@@ -86,27 +85,18 @@ func notes(w configs.Workload) map[string]string {
 		if c == nil {
 			continue
 		}
-		out[annotation] = encoded(providers.PodCommand{What: c.What, Container: cmp.Or(c.Container, w.Name), Command: c.Command, Seconds: c.Timeout})
+		out[annotation] = object.JSON(providers.PodCommand{What: c.What, Container: cmp.Or(c.Container, w.Name), Command: c.Command, Seconds: c.Timeout})
 	}
 	if v := w.DataVersion; v != nil {
-		out[providers.AnnotationDataVersion] = encoded(providers.DataVersion(*v))
+		out[providers.AnnotationDataVersion] = object.JSON(providers.DataVersion(*v))
 	}
 	if b := w.Backup; b != nil {
-		out[providers.AnnotationBackup] = encoded(providers.Backup{
+		out[providers.AnnotationBackup] = object.JSON(providers.Backup{
 			What: b.What, Container: cmp.Or(b.Container, w.Name), Save: b.Save, Stage: b.Stage, Restore: b.Restore,
 			Offline: b.Offline, Mismatch: b.Mismatch,
 		})
 	}
 	return out
-}
-
-// encoded returns commands as JSON.
-func encoded(commands any) string {
-	text, err := json.Marshal(commands)
-	if err != nil {
-		panic(err) // strings and numbers always encode
-	}
-	return string(text)
 }
 
 // spread keeps the replicas of a workload on different nodes, and in different values of the

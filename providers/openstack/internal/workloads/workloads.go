@@ -40,6 +40,7 @@ func workloads(in Input, after []addrs.Object) (objects []providers.Object, made
 			p.Note(providers.AnnotationFollows, now)
 		}
 		o := s.Object(workload(s, w, name, p), slices.Concat(p.DependsOn, after, waitsFor(s, w), in.Levels.BeforePod(&w.Pod))...)
+		o.Stage = w.Stage
 		o.From(sourceOf(s.Decl, w))
 		o.Lifecycle = object.Lifecycle(w.Lifecycle)
 		o.Deferred = p.Deferred
@@ -50,7 +51,7 @@ func workloads(in Input, after []addrs.Object) (objects []providers.Object, made
 			o.Holds, o.Loss = fmt.Sprintf("what others need (%s)", w.Loss), w.Loss
 		}
 		objects, diags = append(append(objects, p.Objects...), o), append(diags, p.Diags...)
-		if !onlyMeasures(w) {
+		if w.Stage == "" && !onlyMeasures(w) { // an object is at the earliest in the stage of what it needs
 			made = append(made, o.Address)
 		}
 		if w.Replicas > 1 && w.Kind != "DaemonSet" {

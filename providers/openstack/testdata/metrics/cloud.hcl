@@ -109,10 +109,11 @@ service "nova-compute" {
 
 service "prometheus" {
   enabled  = var.mode == "services"
-  probes   = { identity = "${service.keystone.public_url}/v3" }
-  targets  = ["exposure-public-keepalived-metrics"]
+  probes   = { shop = "https://shop.example.org/", placement = null }
   optional = ["nova-compute-slow-exporter-metrics"]
   runbooks = "https://handbook.example.org/alerts"
+
+  ceph_managers = ["192.0.2.21:9283", "192.0.2.22:9283"]
 }
 
 service "alertmanager" {
