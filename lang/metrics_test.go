@@ -30,7 +30,9 @@ definition "store" {
     ports   = ["metrics"]
 
     metrics {
-      port = "metrics"
+      port     = "metrics"
+      interval = 60
+      timeout  = 45
     }
   }
 }
@@ -39,7 +41,9 @@ definition "reader" {
   workload "w" {
     kind  = "Deployment"
     image = "reader"
-    args  = concat([tostring(cloud.metrics), cloud.scraping], sort(tolist(cloud.targets)))
+    args = concat([tostring(cloud.metrics), cloud.scraping], [
+      for name, pace in cloud.targets : join(" ", concat([name], [for n in [pace.interval, pace.timeout] : n == null ? "-" : tostring(n)]))
+    ])
   }
 }
 
@@ -48,6 +52,28 @@ service "reader" {}
 service "store" {
   for_each = toset(["a", "b"])
   name     = "shelf-${each.key}"
+}
+
+service "fast" {
+  definition = "store"
+
+  workload "exporter" {
+    metrics {
+      interval = 10
+      timeout  = null
+    }
+  }
+}
+
+service "unhurried" {
+  definition = "store"
+
+  workload "exporter" {
+    metrics {
+      interval = null
+      timeout  = null
+    }
+  }
 }
 
 service "off" {
@@ -76,7 +102,7 @@ func TestMetrics(t *testing.T) {
 		}
 		return config, reader
 	}
-	names := []string{"shelf-a-exporter-metrics", "shelf-b-exporter-metrics"}
+	names := []string{"fast-exporter-metrics 10 -", "shelf-a-exporter-metrics 60 45", "shelf-b-exporter-metrics 60 45", "unhurried-exporter-metrics - -"}
 
 	config, reader := read("")
 	if diff := cmp.Diff([]string{"false", "none"}, reader.Workloads[0].Pod.Args); diff != "" || config.Cloud.Metrics != nil {
@@ -92,9 +118,11 @@ func TestMetrics(t *testing.T) {
 	if diff := cmp.Diff(append([]string{"true", "services"}, names...), reader.Workloads[0].Pod.Args); diff != "" {
 		t.Errorf("with metrics (-want +got):\n%s", diff)
 	}
-	i := slices.IndexFunc(config.Services, func(s configs.Service) bool { return s.Name == "shelf-a" })
-	if w := config.Services[i].Workloads; len(w) != 2 || w[0].Metrics != nil || *w[1].Metrics != (configs.Metrics{Port: "metrics", Path: "/metrics"}) {
-		t.Errorf("the workloads are %+v", w)
+	for name, pace := range map[string]configs.Pace{"shelf-a": {Interval: 60, Timeout: 45}, "fast": {Interval: 10}, "unhurried": {}} {
+		i := slices.IndexFunc(config.Services, func(s configs.Service) bool { return s.Name == name })
+		if w := config.Services[i].Workloads; len(w) != 2 || w[0].Metrics != nil || *w[1].Metrics != (configs.Metrics{Port: "metrics", Path: "/metrics", Pace: pace}) {
+			t.Errorf("the workloads of %s are %+v", name, w)
+		}
 	}
 	if a := config.Cloud.Metrics.Allows; len(a) != 1 || a[0].Pods["app.kubernetes.io/name"] != "prometheus" || a[0].Namespace != "" {
 		t.Errorf("by default these may connect: %+v", a)
@@ -176,7 +204,7 @@ definition "reader" {
   workload "w" {
     kind  = "Deployment"
     image = "reader"
-    args  = concat(sort(tolist(cloud.targets)), [for name, x in cloud.urls : "${name} ${x.url}${x.private_ca ? " private" : ""}"])
+    args  = concat(keys(cloud.targets), [for name, x in cloud.urls : "${name} ${x.url}${x.private_ca ? " private" : ""}"])
     ports = ["http"]
   }
 }

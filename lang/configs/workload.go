@@ -258,6 +258,12 @@ type Powers struct {
 type Metrics struct {
 	Port string // name of a port
 	Path string
+	Pace
+}
+
+// Pace says how often a Prometheus reads metrics, and how long it waits for them.
+type Pace struct {
+	Interval, Timeout int // seconds; 0: the Prometheus decides
 }
 
 // PodCommand is a command that kolla runs in the pods of a workload.

@@ -21,6 +21,10 @@ var metricsType = &BlockType{
     metrics {
       port = "metrics"
       path = "/probe"
+
+      # It asks a slow API.
+      interval = 60
+      timeout  = 45
     }
   }
 }
@@ -28,6 +32,8 @@ var metricsType = &BlockType{
 	Attributes: conditional([]Attribute{
 		{Name: "port", Type: TypeString, Required: true, Doc: "Name of a TCP port of the workload."},
 		{Name: "path", Type: TypeString, Default: "/metrics", Form: forms.URLPath, Doc: "Path of the metrics."},
+		{Name: "interval", Type: TypeNumber, Min: 1, Max: 86400, Doc: "Seconds between two samples; by default, those of the Prometheus."},
+		{Name: "timeout", Type: TypeNumber, Min: 1, Max: 86400, Doc: "Seconds that a sample may take, at most `interval`, which it needs; by default, those of the Prometheus."},
 	}),
 }
 

@@ -345,8 +345,9 @@ func TestCloudConfig(t *testing.T) {
 		if s.JobName == "probes" {
 			probes = probesOf(t, s)
 		}
-		if slow := time.Duration(s.ScrapeTimeout) == 45*time.Second; slow != (s.JobName == "openstack-exporter-server") {
-			t.Errorf("%s may take %s", s.JobName, s.ScrapeTimeout)
+		slow := time.Duration(s.ScrapeTimeout) == 45*time.Second && time.Duration(s.ScrapeInterval) == time.Minute
+		if slow != (s.JobName == "openstack-exporter-server") {
+			t.Errorf("%s is asked every %s, and may take %s", s.JobName, s.ScrapeInterval, s.ScrapeTimeout)
 		}
 	}
 	for _, name := range []string{"prometheus", "mariadb-exporter", "rabbitmq-server", "exposure-public-exporter", "nova-compute-slow-exporter", "probes", "ceph"} {

@@ -16,8 +16,8 @@ const observedID = "cloud.targets"
 
 // Observation is the metrics and the URLs of the evaluated services.
 type Observation struct {
-	Targets map[string]bool      // names of headless Services
-	URLs    map[string]cty.Value // objects of the type Probed, by the name of the probe
+	Targets map[string]configs.Pace // by the names of headless Services
+	URLs    map[string]cty.Value    // objects of the type Probed, by the name of the probe
 }
 
 // Probed is the type of the elements of cloud.urls.
@@ -48,11 +48,11 @@ func (g *Graph) Observe(evaluated func() Observation) {
 		unknown := eachInUse(g, func(n *Node, name string) {
 			for _, workload := range n.Measured {
 				if readers[n.ID] {
-					found.Targets[configs.MetricsService(name, workload)] = true
+					found.Targets[configs.MetricsService(name, workload)] = configs.Pace{}
 				}
 			}
 		})
-		return cty.ObjectVal(map[string]cty.Value{"targets": setOf(found.Targets, unknown), "urls": mapOf(found.URLs, unknown)})
+		return cty.ObjectVal(map[string]cty.Value{"targets": mapOf(paces(found.Targets), paceType, unknown), "urls": mapOf(found.URLs, Probed, unknown)})
 	}
 }
 
@@ -124,13 +124,31 @@ func setOf(names map[string]bool, unknown cty.Value) cty.Value {
 	return cty.SetVal(out)
 }
 
-// mapOf returns URLs as a map. It is unknown if their names depend on an unknown value.
-func mapOf(urls map[string]cty.Value, unknown cty.Value) cty.Value {
+// mapOf returns a map of elements of a type. It is unknown if their names depend on an unknown value.
+func mapOf(elements map[string]cty.Value, of cty.Type, unknown cty.Value) cty.Value {
 	switch {
 	case unknown != cty.NilVal:
-		return cty.UnknownVal(cty.Map(Probed)).WithMarks(values.Deferrals(unknown))
-	case len(urls) == 0:
-		return cty.MapValEmpty(Probed)
+		return cty.UnknownVal(cty.Map(of)).WithMarks(values.Deferrals(unknown))
+	case len(elements) == 0:
+		return cty.MapValEmpty(of)
 	}
-	return cty.MapVal(urls)
+	return cty.MapVal(elements)
+}
+
+// paceType is the type of the elements of cloud.targets.
+var paceType = cty.Object(map[string]cty.Type{"interval": cty.Number, "timeout": cty.Number})
+
+// paces returns the elements of cloud.targets, with null for what the Prometheus decides.
+func paces(targets map[string]configs.Pace) map[string]cty.Value {
+	seconds := func(n int) cty.Value {
+		if n == 0 {
+			return cty.NullVal(cty.Number)
+		}
+		return cty.NumberIntVal(int64(n))
+	}
+	out := map[string]cty.Value{}
+	for name, p := range targets {
+		out[name] = cty.ObjectVal(map[string]cty.Value{"interval": seconds(p.Interval), "timeout": seconds(p.Timeout)})
+	}
+	return out
 }

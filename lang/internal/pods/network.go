@@ -51,7 +51,7 @@ func metrics(s *Service, workload *source.Block, w *configs.Workload) *configs.M
 	if b == nil {
 		return nil
 	}
-	out := &configs.Metrics{Port: eval.String(s.Env, b, "port"), Path: eval.String(s.Env, b, "path")}
+	out := &configs.Metrics{Port: eval.String(s.Env, b, "port"), Path: eval.String(s.Env, b, "path"), Pace: pace(s, b)}
 	CheckPort(s.Env, s.Definition, b, "port", out.Port)
 	switch known := s.Definition.Labels("port"); {
 	case isUDP(s, out.Port):
@@ -60,4 +60,17 @@ func metrics(s *Service, workload *source.Block, w *configs.Workload) *configs.M
 		eval.Unsuitable(s.Env, b, "port", "The workload does not listen on port %q: add it to its argument `ports`.", out.Port)
 	}
 	return out
+}
+
+// pace evaluates the interval and the timeout of a block metrics.
+func pace(s *Service, b *source.Block) configs.Pace {
+	p := configs.Pace{Interval: eval.Number(s.Env, b, "interval"), Timeout: eval.Number(s.Env, b, "timeout")}
+	switch {
+	case p.Timeout == 0, p.Timeout <= p.Interval:
+	case p.Interval == 0:
+		eval.Unsuitable(s.Env, b, "timeout", "It needs an `interval` that is not shorter: the Prometheus may ask more often than every %d seconds.", p.Timeout)
+	default:
+		eval.Unsuitable(s.Env, b, "timeout", "A Prometheus accepts no timeout longer than the interval, which is %d seconds.", p.Interval)
+	}
+	return p
 }

@@ -11,37 +11,34 @@ import (
 
 // observed returns the metrics and the URLs of the services that are evaluated.
 func (c *Set) observed() graph.Observation {
-	out := graph.Observation{Targets: map[string]bool{}, URLs: map[string]cty.Value{}}
+	out := graph.Observation{Targets: map[string]configs.Pace{}, URLs: map[string]cty.Value{}}
 	for _, s := range c.inOrder() {
-		for _, target := range targetsOf(c, s) {
-			out.Targets[target] = true
-		}
+		addTargets(c, s, out.Targets)
 		addURLs(c, s, out.URLs)
 	}
 	return out
 }
 
-// targetsOf returns the names of the headless Services with the metrics of a service and its exposure. A
-// workload that is disabled, or has no replicas, has none.
-func targetsOf(c *Set, s *service) (out []string) {
+// addTargets adds the headless Services with the metrics of a service and its exposure. A workload that is disabled,
+// or has no replicas, has none.
+func addTargets(c *Set, s *service, targets map[string]configs.Pace) {
 	if c.Config.Cloud.Metrics == nil {
-		return nil
-	}
-	for _, w := range s.out.Workloads {
-		if w.Metrics != nil && (w.Replicas > 0 || w.Kind == "DaemonSet") {
-			out = append(out, configs.MetricsService(s.out.Name, w.Name))
-		}
+		return
 	}
 	if s.out.Undecided { // it may have more
 		for _, workload := range s.use.decl.node.Measured {
-			out = append(out, configs.MetricsService(s.out.Name, workload))
+			targets[configs.MetricsService(s.out.Name, workload)] = configs.Pace{}
+		}
+	}
+	for _, w := range s.out.Workloads {
+		if w.Metrics != nil && (w.Replicas > 0 || w.Kind == "DaemonSet") {
+			targets[configs.MetricsService(s.out.Name, w.Name)] = w.Metrics.Pace
 		}
 	}
 	x := c.Config.Exposure(s.out.Exposure)
 	if x != nil && x.Mode == configs.ModeManaged && slices.ContainsFunc(s.out.Ports, isExposed) {
-		out = append(out, configs.MetricsService("exposure-"+x.Name, configs.ExposureMetrics))
+		targets[configs.MetricsService("exposure-"+x.Name, configs.ExposureMetrics)] = configs.Pace{}
 	}
-	return out
 }
 
 // addURLs adds the URLs at which clients outside reach the ports of a service that speak HTTP, with the path of

@@ -51,8 +51,11 @@ definition "openstack-exporter" {
     ports  = ["metrics"]
     config = ["clouds.yml"]
 
+    # It asks every API at each sample.
     metrics {
-      port = "metrics"
+      port     = "metrics"
+      interval = 60
+      timeout  = 45
     }
 
     resources {

@@ -32,7 +32,7 @@ definition "prometheus" {
     type        = number
     default     = 30
     nullable    = false
-    description = "Seconds between two samples."
+    description = "Seconds between two samples, where the definition of what is measured says nothing else."
   }
 
   input "probes" {
@@ -54,13 +54,6 @@ definition "prometheus" {
     default     = []
     nullable    = false
     description = "Headless Services, of all that Prometheus finds in DNS, that may have no pods: no alert KollaTargetsGone about them."
-  }
-
-  input "slow" {
-    type        = list(string)
-    default     = ["openstack-exporter-server-metrics"]
-    nullable    = false
-    description = "Headless Services whose pods take long to answer: they are asked at most once a minute, and have 45 seconds."
   }
 
   input "ceph_managers" {
@@ -103,14 +96,19 @@ definition "prometheus" {
     alertmanager = try(service.alertmanager.address, null)
     blackbox     = try(service.blackbox-exporter.address, null)
 
-    targets = setunion(cloud.targets, toset(input.targets))
+    targets = setunion(keys(cloud.targets), input.targets)
 
     found = [for target in local.targets : merge(
       {
         job_name       = trimsuffix(target, "-metrics")
         dns_sd_configs = [{ names = ["_metrics._tcp.${target}.${local.domain}"] }]
       },
-      contains(input.slow, target) ? { scrape_interval = "${max(60, input.interval)}s", scrape_timeout = "45s" } : {},
+      {
+        for key, seconds in {
+          scrape_interval = try(cloud.targets[target].interval, null)
+          scrape_timeout  = try(cloud.targets[target].timeout, null)
+        } : key => "${seconds}s" if seconds != null
+      },
     )]
 
     # A target without pods is not in DNS, so that nothing about it is 0.

@@ -53,17 +53,27 @@ func Metrics(s object.Service) (out []providers.Object) {
 
 // discovery returns the headless Service of some pods. A Prometheus sees also pods that are not ready.
 func discovery(name string, selector map[string]string, w configs.Workload, p configs.Port) *corev1.ServiceApplyConfiguration {
+	annotations := map[string]string{
+		"prometheus.io/scrape": "true",
+		"prometheus.io/port":   strconv.Itoa(p.Number),
+		"prometheus.io/path":   w.Metrics.Path,
+	}
+	if w.Metrics.Interval > 0 {
+		annotations["prometheus.io/scrape-interval"] = seconds(w.Metrics.Interval)
+	}
+	if w.Metrics.Timeout > 0 {
+		annotations["prometheus.io/scrape-timeout"] = seconds(w.Metrics.Timeout)
+	}
 	return corev1.Service(name, "").
-		WithAnnotations(map[string]string{
-			"prometheus.io/scrape": "true",
-			"prometheus.io/port":   strconv.Itoa(p.Number),
-			"prometheus.io/path":   w.Metrics.Path,
-		}).
+		WithAnnotations(annotations).
 		WithSpec(corev1.ServiceSpec().WithSelector(selector).WithType(v1.ServiceTypeClusterIP).
 			WithClusterIP(v1.ClusterIPNone).WithPublishNotReadyAddresses(true).
 			WithPorts(corev1.ServicePort().WithName("metrics").WithProtocol(v1.ProtocolTCP).
 				WithPort(int32(p.Number)).WithTargetPort(intstr.FromInt32(int32(p.Number)))))
 }
+
+// seconds returns a duration as Prometheus writes it.
+func seconds(n int) string { return strconv.Itoa(n) + "s" }
 
 // monitor returns the PodMonitor of some pods. The job of the metrics is the workload, as with the
 // Prometheus of the catalogue. They also get the name of the node.
@@ -72,14 +82,19 @@ func monitor(s object.Service, name string, selector map[string]string, w config
 		map[string]any{"targetLabel": "job", "replacement": s.Workload(w)},
 		map[string]any{"targetLabel": "node", "sourceLabels": []any{"__meta_kubernetes_pod_node_name"}},
 	}
+	endpoint := map[string]any{"port": p.Name, "path": w.Metrics.Path, "relabelings": relabel}
+	if w.Metrics.Interval > 0 {
+		endpoint["interval"] = seconds(w.Metrics.Interval)
+	}
+	if w.Metrics.Timeout > 0 {
+		endpoint["scrapeTimeout"] = seconds(w.Metrics.Timeout)
+	}
 	return podMonitor{
 		*metav1.TypeMeta().WithAPIVersion(podMonitors.GroupVersion().String()).WithKind(podMonitors.Kind),
 		metav1.ObjectMeta().WithName(name).WithLabels(s.Cloud.Decl.Metrics.Labels),
 		map[string]any{
-			"selector": map[string]any{"matchLabels": selector},
-			"podMetricsEndpoints": []any{map[string]any{
-				"port": p.Name, "path": w.Metrics.Path, "relabelings": relabel,
-			}},
+			"selector":            map[string]any{"matchLabels": selector},
+			"podMetricsEndpoints": []any{endpoint},
 		},
 	}
 }
