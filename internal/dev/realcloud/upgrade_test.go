@@ -375,7 +375,10 @@ func (u *upgrade) fails(t *testing.T, c *cloud) {
 	})
 	t.Log(r.out)
 	wantSaid(t, "apply", r.out, "with service.glance/Deployment/glance-api, declared at cloud.hcl:",
-		"Error: Container api keeps crashing: it exited with code 1: The -s/--socket option is missing", `Fix what failed and run "kolla apply" again`)
+		"Error: Container api keeps crashing: it exited with code 1: The -s/--socket option is missing",
+		"Services of this plan still with images of "+first+": cinder, heat, horizon.",
+		"To go back, declare "+first+" again, with -force-release="+first,
+		`Fix what failed and run "kolla apply `+insisting+` -until=control" again`)
 	c.answerAll(t)
 	c.routes(t)
 }
