@@ -313,7 +313,7 @@ var secretLines = append([]string{
 	`-----BEGIN RSA PRIVATE KEY-----\nhunter2hunter2==\n-----END RSA PRIVATE KEY-----`,
 }, secretWords()...)
 
-// secretWords returns lines with words before secrets, among them those that oslo.utils masks.
+// secretWords returns lines in which a word announces a secret. It has all words that oslo.utils masks.
 func secretWords() (out []string) {
 	const words = `adminpass admin_pass password admin_password auth_token new_pass auth_password secret_uuid secret sys_pswd token
 		configdrive chappassword encrypted_key private_key fernetkey sslkey passphrase cephclusterfsid octaviaheartbeatkey rabbitcookie

@@ -72,7 +72,7 @@ func Contradiction(c *cli.Context, option, why string, others ...string) error {
 	return nil
 }
 
-// Exclusive refuses pairs of options of which both are given.
+// Exclusive returns an error if both options of a pair are given.
 func Exclusive(c *cli.Context, pairs [][2]string) error {
 	for _, pair := range pairs {
 		if given(c, pair[0]) && given(c, pair[1]) {

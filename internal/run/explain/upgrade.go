@@ -24,8 +24,8 @@ type reached struct {
 	touched       bool     // something other than the checks, and what they mount, was written
 }
 
-// leftUpgrade says what is old and what is new after an upgrade that is not complete, and how to go back. It
-// returns nothing if the apply changes no release.
+// leftUpgrade returns lines for the end of an incomplete upgrade: services with new images, services with old images,
+// and the way back. An apply that changes no release has none.
 func leftUpgrade(all *engine.ApplyResult) []string {
 	if len(all.Rounds) == 0 {
 		return nil

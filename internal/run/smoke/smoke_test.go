@@ -729,8 +729,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestMetrics checks the metrics of a check that is ok, of one that failed, of one that was skipped, and of one whose
-// service the cloud does not have.
+// TestMetrics checks the metrics of checks with each result, and of a check whose service is not declared.
 func TestMetrics(t *testing.T) {
 	checks := smoke.Checks()
 	report := &smoke.Report{Cloud: "prod", Began: time.Unix(1e9, 0), Left: []string{"Project x"}, Results: []smoke.Result{

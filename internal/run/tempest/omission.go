@@ -39,8 +39,8 @@ func (c Cloud) Undeclared() (out []Omission) {
 	return out
 }
 
-// Unmet returns the tests that the interop guideline requires and that were skipped, with the reasons, and those that
-// have no result: Tempest does not have them. Tests that were left out do not count.
+// Unmet returns required tests of the interop guideline without a verdict: skipped tests, with the reasons, and absent
+// tests, which this Tempest does not have. Tests that the operator left out do not count.
 func Unmet(results []Result, without []Omission) (skipped []Result, absent []string) {
 	of := map[string]Result{}
 	for _, r := range results {

@@ -10,8 +10,8 @@ import (
 	"kolla.openstack.org/kolla/internal/present/usage"
 )
 
-// Usage lists how much workloads use, one line each. Below a workload it says what is near a limit. Names come
-// last, because a narrow terminal cuts the ends of lines.
+// Usage prints a line with the CPU and the memory of each workload. Lines below it name containers near their limits.
+// Names come last, because a narrow terminal cuts the ends of lines.
 func Usage(out io.Writer, look *usage.Look) error {
 	table := newNoted()
 	table.row(nil, "MEMORY", "CPU", "RESTARTS", "PODS", "SERVICE", "WORKLOAD")
