@@ -112,7 +112,7 @@ func claimantOf(inv *inventory.Inventory, ref providers.Ref, live *unstructured.
 		c.Record.Holds = "generated values"
 	}
 	if declared != nil {
-		c.Record.Holds = declared.Holds
+		c.Record.Holds, c.Record.Stage = declared.Holds, declared.Stage
 		for _, on := range declared.DependsOn {
 			c.Record.DependsOn = append(c.Record.DependsOn, on.String())
 		}

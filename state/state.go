@@ -92,6 +92,7 @@ type Object struct {
 	Partial       bool      `json:"partial,omitempty"`
 	Holds         string    `json:"holds,omitempty"`
 	Protected     string    `json:"protected,omitempty"` // place of prevent_destroy: "cloud.hcl:12"
+	Stage         string    `json:"stage,omitempty"`     // of an upgrade: see configs.Stages
 	Yields        []Yield   `json:"yields,omitempty"`    // declared fields that are left to others
 	DesiredDigest string    `json:"desired"`             // hash of the desired object at the last apply
 	RunDigest     string    `json:"runs,omitempty"`      // hash of what the pods of a Job do

@@ -55,21 +55,24 @@ func (i Image) split() (repository, version string) {
 	return r.Name(), cmp.Or(r.Tag, "latest")
 }
 
-// Behind names the workloads whose pods run images of another OpenStack release than the cloud has: an
-// upgrade has not reached them. Tags without a release do not count.
-func (l *Look) Behind() []string {
+// Behind returns the workloads whose pods run images of another OpenStack release than the cloud has: an
+// upgrade has not reached them. They are in the order of the stages. Tags without a release do not count.
+func (l *Look) Behind() []Workload {
 	current, _ := configs.ParseTag(l.Release)
-	var out []string
+	var out []Workload
 	for _, s := range l.Services {
 		for _, w := range s.Workloads {
 			if current != "" && slices.ContainsFunc(w.Images, func(i Image) bool {
 				release, _ := configs.ParseTag(providers.SplitImage(i.Name).Tag)
 				return release != "" && release != current
 			}) {
-				out = append(out, w.Address.Name)
+				out = append(out, w)
 			}
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Workload) int {
+		return cmp.Compare(slices.Index(configs.Stages, a.Stage), slices.Index(configs.Stages, b.Stage))
+	})
 	return out
 }
 

@@ -30,6 +30,7 @@ type (
 		Address   string   `json:"address"`
 		Kind      string   `json:"kind"`
 		Namespace string   `json:"namespace"`
+		Stage     string   `json:"stage,omitempty"` // of an upgrade
 		Name      string   `json:"name"`
 		Ready     bool     `json:"ready"`
 		Pods      *Pods    `json:"pods,omitempty"`
@@ -43,12 +44,15 @@ type (
 // JSON writes the look as JSON, in one line if the indent is empty.
 func (l *Look) JSON(out io.Writer, indent string) error {
 	_, unready := l.Workloads()
-	doc := lookJSON{Format: jsonFormat, Cloud: l.Cloud, Release: l.Release, Namespace: l.Namespace, Server: l.Server, Ready: unready == 0, Behind: l.Behind(), Services: []serviceJSON{}}
+	doc := lookJSON{Format: jsonFormat, Cloud: l.Cloud, Release: l.Release, Namespace: l.Namespace, Server: l.Server, Ready: unready == 0, Services: []serviceJSON{}}
+	for _, w := range l.Behind() {
+		doc.Behind = append(doc.Behind, w.Address.Name)
+	}
 	for _, s := range l.Services {
 		service := serviceJSON{Address: s.Address, Ready: s.Ready(), Public: append([]string{}, s.Public...), Workloads: []workloadJSON{}}
 		for _, w := range s.Workloads {
 			service.Workloads = append(service.Workloads, workloadJSON{
-				Address: w.Address.String(), Kind: w.Address.Kind, Namespace: w.Namespace, Name: w.Address.Name,
+				Address: w.Address.String(), Kind: w.Address.Kind, Namespace: w.Namespace, Stage: w.Stage, Name: w.Address.Name,
 				Ready: w.Ready, Pods: w.Pods, Images: append([]Image{}, w.Images...), Restarts: w.Restarts, Reason: w.Reason, Detail: w.Detail,
 			})
 		}

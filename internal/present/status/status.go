@@ -51,6 +51,8 @@ func (s Service) Ready() bool {
 type Workload struct {
 	Address   addrs.Object
 	Namespace string
+	// Stage is the stage of an upgrade in which the workload changes; empty: not known.
+	Stage string
 	providers.Health
 	// Pods counts the pods; nil for a Job, for a way in and for an object that is not in the cluster.
 	Pods     *Pods
@@ -150,7 +152,7 @@ func Of(ctx context.Context, st *state.State, objects []*state.Object, snapshot 
 				return nil, err
 			}
 			if w != nil {
-				w.Address = address
+				w.Address, w.Stage = address, o.Stage
 				service.Workloads = append(service.Workloads, *w)
 			}
 		case live != nil:

@@ -180,21 +180,25 @@ func TestVersionsOfImages(t *testing.T) {
 }
 
 func TestBehind(t *testing.T) {
-	workload := func(name string, images ...string) status.Workload {
-		w := status.Workload{Address: addrs.Object{Block: "service.a", Kind: "Deployment", Name: name}}
+	workload := func(name, stage string, images ...string) status.Workload {
+		w := status.Workload{Stage: stage, Address: addrs.Object{Block: "service.a", Kind: "Deployment", Name: name}}
 		for _, image := range images {
 			w.Images = append(w.Images, status.Image{Name: image})
 		}
 		return w
 	}
 	look := &status.Look{Release: "2026.1-rocky-10", Services: []status.Service{{Workloads: []status.Workload{
-		workload("new", "q/new:2026.1-rocky-10"),
-		workload("distribution", "q/new:2026.1-debian-trixie"),
-		workload("own", "q/own:3.0", "q/own"),
-		workload("rolls", "q/new:2026.1-rocky-10", "q/new:2025.1-rocky-9"),
-		workload("old", "q/old:2025.1-rocky-9"),
+		workload("new", "control", "q/new:2026.1-rocky-10"),
+		workload("distribution", "control", "q/new:2026.1-debian-trixie"),
+		workload("own", "control", "q/own:3.0", "q/own"),
+		workload("rolls", "nodes", "q/new:2026.1-rocky-10", "q/new:2025.1-rocky-9"),
+		workload("old", "control", "q/old:2025.1-rocky-9"),
 	}}}}
-	if diff := cmp.Diff([]string{"rolls", "old"}, look.Behind()); diff != "" {
+	var behind []string
+	for _, w := range look.Behind() {
+		behind = append(behind, w.Address.Name)
+	}
+	if diff := cmp.Diff([]string{"old", "rolls"}, behind); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	look.Release = "" // not known

@@ -84,7 +84,7 @@ func recordOf(a *plans.Action) state.Object {
 		return record
 	}
 	record.Partial = a.Object.Partial
-	record.Holds = a.Object.Holds
+	record.Holds, record.Stage = a.Object.Holds, a.Object.Stage
 	record.DesiredDigest, record.RunDigest = a.Object.Digest(), a.Object.RunDigest()
 	if l := a.Object.Lifecycle; l != nil && l.PreventDestroy {
 		record.Protected = l.Source

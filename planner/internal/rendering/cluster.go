@@ -90,7 +90,7 @@ func recordOf(o *providers.Object, uid types.UID) state.Object {
 	ref := o.Ref()
 	r := state.Object{
 		Address: o.Address.String(), Kind: ref.GVK.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: string(uid),
-		Partial: o.Partial, Holds: o.Holds, Ready: true, DesiredDigest: o.Digest(), RunDigest: o.RunDigest(),
+		Partial: o.Partial, Holds: o.Holds, Stage: o.Stage, Ready: true, DesiredDigest: o.Digest(), RunDigest: o.RunDigest(),
 	}
 	r.APIVersion = ref.GVK.GroupVersion().String()
 	if o.Family != (addrs.Object{}) {

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -43,10 +44,26 @@ func Status(out io.Writer, look *status.Look) error {
 		return err
 	}
 	fmt.Fprintf(out, "\n%s\n", look.Summary())
-	if behind := look.Behind(); len(behind) > 0 {
-		foreign.Fprintf(out, "Pods of %s run another release than %s. kolla plan shows what is left of the upgrade.\n", words.All(behind), look.Release)
-	}
+	left(out, look)
 	return nil
+}
+
+// left says which stages of an upgrade are not complete.
+func left(out io.Writer, look *status.Look) {
+	behind := look.Behind()
+	if len(behind) == 0 {
+		return
+	}
+	foreign.Fprintf(out, "\nThe upgrade is not complete. Pods of another release than %s run in:\n", look.Release)
+	for len(behind) > 0 {
+		stage := behind[0].Stage
+		var names []string
+		for len(behind) > 0 && behind[0].Stage == stage {
+			names, behind = append(names, behind[0].Address.Name), behind[1:]
+		}
+		foreign.Fprintf(out, "  stage %s: %s\n", cmp.Or(stage, "unknown"), words.All(names))
+	}
+	fmt.Fprintln(out, "kolla plan shows what is left for kolla apply; kolla rollout replaces the pods of the stage nodes.")
 }
 
 // reasons says why a workload is not ready.
