@@ -149,11 +149,11 @@ esac`,
 	}
 }
 
-// TestNovaLeaves checks that the script stops servers and virtlogd, unmounts shares from the inside
-// out, and removes all control groups of libvirt.
+// TestNovaLeaves checks that the script stops servers and virtlogd, deletes devices of servers,
+// unmounts shares from the inside out, and removes all control groups of libvirt.
 func TestNovaLeaves(t *testing.T) {
 	root := t.TempDir()
-	for _, dir := range []string{"proc/self", "run/libvirt", "sys/fs/cgroup/cpu/machine/qemu-1/emulator", "sys/fs/cgroup/cpu/kubepods", "sys/fs/cgroup/memory/machine"} {
+	for _, dir := range []string{"proc/self", "run/libvirt", "sys/fs/cgroup/cpu/machine/qemu-1/emulator", "sys/fs/cgroup/cpu/kubepods", "sys/fs/cgroup/memory/machine", "sys/class/net/tap2"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -185,11 +185,13 @@ func TestNovaLeaves(t *testing.T) {
 case "$*" in
 "list --uuid") test -e ` + root + `/ended || echo id-1 ;;
 "list --all --uuid") printf 'id-1\nid-2\n' ;;
+"domiflist id-1") printf ' Interface   Type       Source   Model    MAC\n-------\n tap1  ethernet - virtio m\n tap2  ethernet - virtio m\n' ;;
+"domiflist id-2") printf ' Interface   Type       Source   Model    MAC\n-------\n -  hostdev - - m\n' ;;
 *) echo "$@"; touch ` + root + `/ended; test "$2" != id-2 ;;
 esac`
-	tools := map[string]string{"virsh": virsh, "umount": `echo umount "$@"`}
+	tools := map[string]string{"virsh": virsh, "umount": `echo umount "$@"`, "ip": `echo ip "$@"`, "ovs-vsctl": `echo "$3 $4"; exit 1`}
 	got, err := runScript(t, "nova/leave.sh", tools, "sh", root)
-	want := "destroy id-1\nundefine id-1 --keep-nvram --snapshots-metadata\nundefine id-2 --keep-nvram --snapshots-metadata\n" +
+	want := "destroy id-1\ndel-port tap1\ndel-port tap2\nip link delete tap2\nundefine id-1 --keep-nvram --snapshots-metadata\nundefine id-2 --keep-nvram --snapshots-metadata\n" +
 		"umount " + mounts + "/a/b c\numount " + mounts + "/a\n"
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v, (-want +got):\n%s", err, diff)

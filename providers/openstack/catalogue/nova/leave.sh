@@ -10,6 +10,17 @@ if [ -n "$running" ]; then
   echo "Servers still run:" $running >&2
   exit 1
 fi
+
+# From 2026.1 on Nova makes the network devices, and libvirt leaves them alone.
+for id in $(virsh list --all --uuid); do
+  virsh domiflist "$id" | awk '$1 ~ /^tap/ { print $1 }' | while read -r tap; do
+    ovs-vsctl --timeout=30 --if-exists del-port "$tap" || true # by now there may be no Open vSwitch
+    if [ -e "$1/sys/class/net/$tap" ]; then
+      ip link delete "$tap"
+    fi
+  done
+done
+
 # A server that is suspended has its memory in a file, which goes with its domain: it keeps both.
 for id in $(virsh list --all --uuid); do
   virsh undefine "$id" --keep-nvram --snapshots-metadata || true
