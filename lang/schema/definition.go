@@ -224,6 +224,7 @@ var configType = &BlockType{
     values = {
       DEFAULT = { debug = false, session_key = secret.session.value }
     }
+    pins = { "rpc.compatible" = "auto" }
   }
 
   config "motd" {
@@ -259,6 +260,7 @@ var configType = &BlockType{
 		{Name: "format", Type: TypeLiteral, Default: "ini", OneOf: formats, Doc: "Format of the file. ini: sections of keys. properties: keys. yaml, json: nested maps. raw: any content. By default it is the format of `from`, or else the extension decides: .yaml, .yml and .json (raw if the block has `content`), .toml is raw, all others are ini."},
 		{Name: "from", Type: TypeLiteral, Doc: "Name of another config file to start from, with all of its overrides. The values of this block override it. path, secret_path, format and mode are those of the other file unless this block sets them."},
 		{Name: "only", Type: TypeList, Doc: "Sections to take from `from`, or keys if the file has no sections. The list must be literal. An empty list takes none."},
+		{Name: "pins", Type: TypeMap, Doc: "Options that hold a service back during an upgrade, as SECTION.KEY, with the value that does not: { \"rpc.compatible\" = \"auto\" }. If a cloud gives one of them another value, a warning says so until it is taken away."},
 		{Name: "optional", Type: TypeBool, Default: false, Doc: "Whether the file exists only if something gives it content, such as the config directory. Lists of file names leave it out otherwise."},
 		{Name: "mode", Type: TypeString, Form: forms.Mode, Doc: "Permissions in octal digits, such as 0400. The default is 0644, and 0440 for secret content."},
 		{Name: "path", Type: TypeString, Required: true, Unless: "from", Form: forms.Path, Doc: "Path in the container."},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -52,6 +53,7 @@ func makeConfigFiles(u *use, e *eval.Env, definition *source.Block, values merge
 				check.ReplacedHost(u.set.Config, u.set.WarnedHosts, e, o, replaced)
 			})
 			checkOnly(e, files, b, f, values)
+			checkPins(e, eval.Strings(e, files.Inherited(b, "pins"), "pins"), f)
 		}
 		for _, part := range []*source.Block{b.Base, b} {
 			if part != nil && part.Attributes[unused] != nil && f.Format != "" {
@@ -117,6 +119,19 @@ func checkOnly(e *eval.Env, files *settings.Files, config *source.Block, f confi
 		}
 		e.Report.Warn(config.AttributeRange("only"), "Nothing to take", "%s", words.WithHint(words.DidYouMean(name, known),
 			fmt.Sprintf("The file that %q is made from has no %q. It has: %s.", config.Label, name, words.Sorted(known))))
+	}
+}
+
+// checkPins warns of values that hold the service back. pins maps SECTION.KEY to the value that does not.
+func checkPins(e *eval.Env, pins map[string]string, f configs.ConfigFile) {
+	for _, o := range f.Options {
+		name := o.Section + "." + o.Key
+		free, pinned := pins[name]
+		if !pinned || o.Origin.Layer == configs.LayerDefinition || len(o.Values) == 1 && strings.EqualFold(o.Values[0].Masked(), free) {
+			continue
+		}
+		e.Report.Warn(o.Origin.KeyRange(), "Option for an upgrade only",
+			"[%s] %s holds the service back as long as pods of an older release run. When `kolla status` names none of them, take it away.", o.Section, o.Key)
 	}
 }
 

@@ -56,6 +56,15 @@ locals {
     connection_parameters = "read_timeout=60"
   }
 
+  # Options with which Nova works beside an older release.
+  nova_pins = {
+    "upgrade_levels.compute"                            = "auto"
+    "upgrade_levels.conductor"                          = ""
+    "upgrade_levels.scheduler"                          = ""
+    "upgrade_levels.baseapi"                            = ""
+    "workarounds.disable_compute_service_check_for_ffu" = "false"
+  }
+
   # As sh -c, runs a command that may open many files. A container may start with 1024.
   many_files = "ulimit -S -n 65535 2> /dev/null || ulimit -S -n \"$(ulimit -H -n)\"; exec \"$@\""
 

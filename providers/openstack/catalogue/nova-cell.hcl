@@ -44,6 +44,7 @@ definition "nova-cell" {
   config "nova.conf" {
     path        = "/etc/nova/nova.conf"
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
+    pins        = local.nova_pins
     values = {
       DEFAULT = {
         use_stderr               = true

@@ -91,6 +91,7 @@ definition "nova-compute" {
   config "nova-compute.conf" {
     path        = "/etc/nova/nova.conf"
     secret_path = "/etc/nova/nova.conf.d/secrets.conf"
+    pins        = local.nova_pins
     values = {
       DEFAULT = {
         debug                            = false

@@ -55,6 +55,7 @@ definition "nova" {
   }
 
   config "nova.conf" {
+    pins = local.nova_pins
     values = {
       DEFAULT = {
         state_path                = "/var/lib/nova"
