@@ -232,17 +232,27 @@ func (s *logStore) findsTrace(t *testing.T, mode string) {
 	}
 }
 
-// losesNothing writes records while the store is away.
+// losesNothing writes records while the store is away: with a collector on the node for ten minutes, with one in the
+// pod for as long as they take.
 func (s *logStore) losesNothing(t *testing.T, mode string) {
-	const lines = 5000
+	const lines, pause = 1000, 30 * time.Second
+	rounds := 5
+	if mode == "node" {
+		rounds = int(10 * time.Minute / pause)
+	}
 	s.stop()
-	s.logs(t, strconv.Itoa(lines), "line %05d while the store was away in "+mode)
-	s.eventualToken(t) // nobody waits for the store
+	for round := range rounds {
+		if mode == "node" && round > 0 {
+			time.Sleep(pause)
+		}
+		s.logs(t, strconv.Itoa(lines), fmt.Sprintf("line %%05d of round %d while the store was away in %s", round, mode))
+		s.eventualToken(t) // nobody waits for the store
+	}
 	s.start(t)
-	began := time.Now()
-	found, copies := s.await(t, "while the store was away in "+mode, lines)
-	if len(found) != lines {
-		t.Errorf("%d records of %d lines", len(found), lines)
+	began, want := time.Now(), rounds*lines
+	found, copies := s.await(t, "while the store was away in "+mode, want)
+	if len(found) != want {
+		t.Errorf("%d records of %d lines", len(found), want)
 	}
 	measured(t, "logging, mode "+mode+": seconds until all records are in the store that came back", time.Since(began).Round(time.Second))
 	measured(t, "logging, mode "+mode+": copies that the store replaced", copies)
