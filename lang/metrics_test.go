@@ -31,6 +31,7 @@ definition "store" {
 
     metrics {
       port     = "metrics"
+      path     = "/status/prometheus"
       interval = 60
       timeout  = 45
     }
@@ -42,7 +43,7 @@ definition "reader" {
     kind  = "Deployment"
     image = "reader"
     args = concat([tostring(cloud.metrics), cloud.scraping], [
-      for name, pace in cloud.targets : join(" ", concat([name], [for n in [pace.interval, pace.timeout] : n == null ? "-" : tostring(n)]))
+      for name, x in cloud.targets : join(" ", concat([name, x.path], [for n in [x.interval, x.timeout] : n == null ? "-" : tostring(n)]))
     ])
   }
 }
@@ -102,7 +103,10 @@ func TestMetrics(t *testing.T) {
 		}
 		return config, reader
 	}
-	names := []string{"fast-exporter-metrics 10 -", "shelf-a-exporter-metrics 60 45", "shelf-b-exporter-metrics 60 45", "unhurried-exporter-metrics - -"}
+	names := []string{
+		"fast-exporter-metrics /status/prometheus 10 -", "shelf-a-exporter-metrics /status/prometheus 60 45",
+		"shelf-b-exporter-metrics /status/prometheus 60 45", "unhurried-exporter-metrics /status/prometheus - -",
+	}
 
 	config, reader := read("")
 	if diff := cmp.Diff([]string{"false", "none"}, reader.Workloads[0].Pod.Args); diff != "" || config.Cloud.Metrics != nil {
@@ -120,7 +124,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for name, pace := range map[string]configs.Pace{"shelf-a": {Interval: 60, Timeout: 45}, "fast": {Interval: 10}, "unhurried": {}} {
 		i := slices.IndexFunc(config.Services, func(s configs.Service) bool { return s.Name == name })
-		if w := config.Services[i].Workloads; len(w) != 2 || w[0].Metrics != nil || *w[1].Metrics != (configs.Metrics{Port: "metrics", Path: "/metrics", Pace: pace}) {
+		if w := config.Services[i].Workloads; len(w) != 2 || w[0].Metrics != nil || *w[1].Metrics != (configs.Metrics{Port: "metrics", Path: "/status/prometheus", Pace: pace}) {
 			t.Errorf("the workloads of %s are %+v", name, w)
 		}
 	}

@@ -72,7 +72,7 @@ var cloudType = &BlockType{
 		{"services", "Names of the definitions that services are made by, a set: contains(cloud.services, \"heat\"). Who reads it needs none of them, so that nothing is ordered."},
 		{"metrics", "Whether the block metrics is there, a bool."},
 		{"scraping", "How a Prometheus finds metrics: services, monitors or none, the mode of the block metrics."},
-		{"targets", "The headless Services by which a Prometheus finds the metrics of the services and of HAProxy: a map with an object for each name, with `interval` and `timeout` in seconds, null if the Prometheus decides. It has no workloads that are disabled or have no replicas. Who reads it needs none of the services, so that nothing is ordered. Services that need the reader are evaluated after it: theirs are those of their definitions."},
+		{"targets", "The headless Services by which a Prometheus finds the metrics of the services and of HAProxy: a map with an object for each name, with `path`, and with `interval` and `timeout` in seconds; null if the Prometheus decides. It has no workloads that are disabled or have no replicas. Who reads it needs none of the services, so that nothing is ordered. Services that need the reader are evaluated after it: theirs are those of their definitions."},
 		{"urls", "URLs at which clients outside reach the ports of the services that speak HTTP, with the path of the readiness probe, as { NAME = { url = string, private_ca = bool } }. NAME is the service, or SERVICE-PORT for all exposed ports but the first. private_ca: clients have to know a CA. Nothing is ordered, and services that need the reader are missing."},
 	},
 	Attributes: []Attribute{

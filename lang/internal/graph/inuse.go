@@ -16,8 +16,8 @@ const observedID = "cloud.targets"
 
 // Observation is the metrics and the URLs of the evaluated services.
 type Observation struct {
-	Targets map[string]configs.Pace // by the names of headless Services
-	URLs    map[string]cty.Value    // objects of the type Probed, by the name of the probe
+	Targets map[string]configs.Metrics // by the names of headless Services
+	URLs    map[string]cty.Value       // objects of the type Probed, by the name of the probe
 }
 
 // Probed is the type of the elements of cloud.urls.
@@ -48,11 +48,11 @@ func (g *Graph) Observe(evaluated func() Observation) {
 		unknown := eachInUse(g, func(n *Node, name string) {
 			for _, workload := range n.Measured {
 				if readers[n.ID] {
-					found.Targets[configs.MetricsService(name, workload)] = configs.Pace{}
+					found.Targets[configs.MetricsService(name, workload)] = configs.Metrics{}
 				}
 			}
 		})
-		return cty.ObjectVal(map[string]cty.Value{"targets": mapOf(paces(found.Targets), paceType, unknown), "urls": mapOf(found.URLs, Probed, unknown)})
+		return cty.ObjectVal(map[string]cty.Value{"targets": mapOf(targets(found.Targets), targetType, unknown), "urls": mapOf(found.URLs, Probed, unknown)})
 	}
 }
 
@@ -135,11 +135,11 @@ func mapOf(elements map[string]cty.Value, of cty.Type, unknown cty.Value) cty.Va
 	return cty.MapVal(elements)
 }
 
-// paceType is the type of the elements of cloud.targets.
-var paceType = cty.Object(map[string]cty.Type{"interval": cty.Number, "timeout": cty.Number})
+// targetType is the type of the elements of cloud.targets.
+var targetType = cty.Object(map[string]cty.Type{"path": cty.String, "interval": cty.Number, "timeout": cty.Number})
 
-// paces returns the elements of cloud.targets, with null for what the Prometheus decides.
-func paces(targets map[string]configs.Pace) map[string]cty.Value {
+// targets returns the elements of cloud.targets, with null for what the Prometheus decides.
+func targets(found map[string]configs.Metrics) map[string]cty.Value {
 	seconds := func(n int) cty.Value {
 		if n == 0 {
 			return cty.NullVal(cty.Number)
@@ -147,8 +147,12 @@ func paces(targets map[string]configs.Pace) map[string]cty.Value {
 		return cty.NumberIntVal(int64(n))
 	}
 	out := map[string]cty.Value{}
-	for name, p := range targets {
-		out[name] = cty.ObjectVal(map[string]cty.Value{"interval": seconds(p.Interval), "timeout": seconds(p.Timeout)})
+	for name, m := range found {
+		path := cty.NullVal(cty.String)
+		if m.Path != "" {
+			path = cty.StringVal(m.Path)
+		}
+		out[name] = cty.ObjectVal(map[string]cty.Value{"path": path, "interval": seconds(m.Interval), "timeout": seconds(m.Timeout)})
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 
 // observed returns the metrics and the URLs of the services that are evaluated.
 func (c *Set) observed() graph.Observation {
-	out := graph.Observation{Targets: map[string]configs.Pace{}, URLs: map[string]cty.Value{}}
+	out := graph.Observation{Targets: map[string]configs.Metrics{}, URLs: map[string]cty.Value{}}
 	for _, s := range c.inOrder() {
 		addTargets(c, s, out.Targets)
 		addURLs(c, s, out.URLs)
@@ -21,23 +21,23 @@ func (c *Set) observed() graph.Observation {
 
 // addTargets adds the headless Services with the metrics of a service and its exposure. A workload that is disabled,
 // or has no replicas, has none.
-func addTargets(c *Set, s *service, targets map[string]configs.Pace) {
+func addTargets(c *Set, s *service, targets map[string]configs.Metrics) {
 	if c.Config.Cloud.Metrics == nil {
 		return
 	}
 	if s.out.Undecided { // it may have more
 		for _, workload := range s.use.decl.node.Measured {
-			targets[configs.MetricsService(s.out.Name, workload)] = configs.Pace{}
+			targets[configs.MetricsService(s.out.Name, workload)] = configs.Metrics{}
 		}
 	}
 	for _, w := range s.out.Workloads {
 		if w.Metrics != nil && (w.Replicas > 0 || w.Kind == "DaemonSet") {
-			targets[configs.MetricsService(s.out.Name, w.Name)] = w.Metrics.Pace
+			targets[configs.MetricsService(s.out.Name, w.Name)] = *w.Metrics
 		}
 	}
 	x := c.Config.Exposure(s.out.Exposure)
 	if x != nil && x.Mode == configs.ModeManaged && slices.ContainsFunc(s.out.Ports, isExposed) {
-		targets[configs.MetricsService("exposure-"+x.Name, configs.ExposureMetrics)] = configs.Pace{}
+		targets[configs.MetricsService("exposure-"+x.Name, configs.ExposureMetrics)] = configs.Metrics{}
 	}
 }
 

@@ -103,6 +103,7 @@ definition "prometheus" {
         job_name       = trimsuffix(target, "-metrics")
         dns_sd_configs = [{ names = ["_metrics._tcp.${target}.${local.domain}"] }]
       },
+      try(cloud.targets[target].path, null) == null ? {} : { metrics_path = cloud.targets[target].path },
       {
         for key, seconds in {
           scrape_interval = try(cloud.targets[target].interval, null)
