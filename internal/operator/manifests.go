@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
@@ -178,7 +177,7 @@ func (in Installation) deployment(named metav1.ObjectMeta, labels map[string]str
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 		},
 		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: new(bool), ReadOnlyRootFilesystem: ptr.To(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			AllowPrivilegeEscalation: new(bool), ReadOnlyRootFilesystem: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 		// Keys of SSH servers are read from a file for a moment.
 		VolumeMounts: []corev1.VolumeMount{{Name: "tmp", MountPath: "/tmp"}},
@@ -187,7 +186,7 @@ func (in Installation) deployment(named metav1.ObjectMeta, labels map[string]str
 		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
 		ObjectMeta: named,
 		Spec: appsv1.DeploymentSpec{
-			Replicas: ptr.To(in.Replicas),
+			Replicas: new(in.Replicas),
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
@@ -195,9 +194,9 @@ func (in Installation) deployment(named metav1.ObjectMeta, labels map[string]str
 					ServiceAccountName: Name,
 					Containers:         []corev1.Container{container},
 					// An apply that is interrupted finishes its present writes.
-					TerminationGracePeriodSeconds: ptr.To(int64(60)),
+					TerminationGracePeriodSeconds: new(int64(60)),
 					SecurityContext: &corev1.PodSecurityContext{
-						RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(int64(kollaUser)), RunAsGroup: ptr.To(int64(kollaUser)),
+						RunAsNonRoot: new(true), RunAsUser: new(int64(kollaUser)), RunAsGroup: new(int64(kollaUser)),
 						SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 					},
 					Volumes: []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},

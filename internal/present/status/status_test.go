@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/internal/present/status"
 	"kolla.openstack.org/kolla/lang/addrs"
@@ -105,7 +104,7 @@ func TestOf(t *testing.T) {
 	namespace := live("v1", "Namespace", "", "os", nil)
 	namespace.SetAnnotations(map[string]string{providers.AnnotationRelease: "2025.1-rocky-9"})
 	sidecar := pod(1, "q/a-api:2", "q/haproxy:3.0")
-	sidecar.Spec.InitContainers = []corev1.Container{{Image: "q/init:9"}, {Image: "q/log:1", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+	sidecar.Spec.InitContainers = []corev1.Container{{Image: "q/init:9"}, {Image: "q/log:1", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
 	snapshot := providers.NewSnapshot(reader{objects: []*unstructured.Unstructured{
 		namespace, service, ingress, route,
 		live("v1", "Service", "os", "a-balanced", map[string]any{"spec": map[string]any{"type": "LoadBalancer"}}),

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/internal/present/usage"
 )
@@ -51,7 +50,7 @@ func TestOf(t *testing.T) {
 		"a sidecar near its limit, in a pod with enough": {
 			change: func(p *corev1.Pod) {
 				side := container("side", "50m", "10Mi")
-				side.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
+				side.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 				p.Spec.Containers = p.Spec.Containers[:1]
 				p.Spec.InitContainers = []corev1.Container{container("first", "4", "4Gi"), side}
 				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{RestartCount: 2}}

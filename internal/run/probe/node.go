@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 // script reports the facts of a node. It needs nothing but the python3 that each of Kolla's images has.
@@ -186,9 +185,9 @@ func Spec(base Base) corev1.PodSpec {
 	return corev1.PodSpec{
 		ImagePullSecrets: base.PullSecrets,
 		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot:   ptr.To(true),
-			RunAsUser:      ptr.To(int64(nobody)),
-			RunAsGroup:     ptr.To(int64(nobody)),
+			RunAsNonRoot:   new(true),
+			RunAsUser:      new(int64(nobody)),
+			RunAsGroup:     new(int64(nobody)),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 	}
@@ -213,8 +212,8 @@ func Container(name string, base Base, command []string) corev1.Container {
 			Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("256Mi")},
 		},
 		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: ptr.To(false),
-			ReadOnlyRootFilesystem:   ptr.To(true),
+			AllowPrivilegeEscalation: new(false),
+			ReadOnlyRootFilesystem:   new(true),
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 	}

@@ -26,7 +26,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/internal/base/crash"
 	"kolla.openstack.org/kolla/internal/base/parallel"
@@ -135,16 +134,16 @@ func (r *Runner) Job(name, id string, pod Pod) *unstructured.Unstructured {
 	labels := map[string]string{labelName: appName, labelCloud: r.Cloud, labelRun: id}
 	spec := pod.Spec.DeepCopy()
 	spec.RestartPolicy = corev1.RestartPolicyNever
-	spec.AutomountServiceAccountToken = ptr.To(false)
-	spec.EnableServiceLinks = ptr.To(false)
-	spec.TerminationGracePeriodSeconds = ptr.To(int64(1))
+	spec.AutomountServiceAccountToken = new(false)
+	spec.EnableServiceLinks = new(false)
+	spec.TerminationGracePeriodSeconds = new(int64(1))
 	job := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: jobKind.GroupVersion().String(), Kind: jobKind.Kind},
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: r.Namespace, Labels: labels},
 		Spec: batchv1.JobSpec{
-			BackoffLimit:            ptr.To(int32(0)),
-			ActiveDeadlineSeconds:   ptr.To(int64(r.lifetime().Seconds())),
-			TTLSecondsAfterFinished: ptr.To(int32(r.lifetime().Seconds())),
+			BackoffLimit:            new(int32(0)),
+			ActiveDeadlineSeconds:   new(int64(r.lifetime().Seconds())),
+			TTLSecondsAfterFinished: new(int32(r.lifetime().Seconds())),
 			Template:                corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: *spec},
 		},
 	}

@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/internal/run/probe"
 )
@@ -100,7 +99,7 @@ func Pod(base probe.Base, c Cloud, choice Choice) probe.Pod {
 	}
 	container.VolumeMounts = []corev1.VolumeMount{{Name: "work", MountPath: folder}}
 	spec := probe.Spec(base)
-	spec.Volumes = []corev1.Volume{{Name: "work", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(resource.MustParse("5Gi"))}}}}
+	spec.Volumes = []corev1.Volume{{Name: "work", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse("5Gi"))}}}}
 	if choice.CA.Name != "" {
 		// Plug-ins ask Keystone themselves when Tempest looks for their tests.
 		container.Env = append(container.Env, corev1.EnvVar{Name: "REQUESTS_CA_BUNDLE", Value: caFile})

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/kwok/pkg/apis/internalversion"
 )
 
@@ -198,7 +197,7 @@ func (s stage) status(template string) *internalversion.Stage {
 		Subresource: "status",
 		Root:        "status",
 		Template:    template,
-		Type:        ptr.To(internalversion.StagePatchTypeStrategicMergePatch),
+		Type:        new(internalversion.StagePatchTypeStrategicMergePatch),
 	}})
 	return s.Stage
 }

@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 )
 
 const (
@@ -38,9 +37,9 @@ func EnsureClass(ctx context.Context, client kubernetes.Interface, realNodes boo
 			Annotations: map[string]string{defaultClassAnnotation: "true"},
 		},
 		Provisioner:          Provisioner,
-		ReclaimPolicy:        ptr.To(corev1.PersistentVolumeReclaimDelete),
+		ReclaimPolicy:        new(corev1.PersistentVolumeReclaimDelete),
 		VolumeBindingMode:    &binding,
-		AllowVolumeExpansion: ptr.To(true),
+		AllowVolumeExpansion: new(true),
 	}
 	classes := client.StorageV1().StorageClasses()
 	old, err := classes.Get(ctx, ClassName, metav1.GetOptions{})

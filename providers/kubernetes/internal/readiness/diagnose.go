@@ -341,7 +341,7 @@ func (q Inquiry) lastEvent(ctx context.Context, namespace string, uid types.UID,
 func ReadLog(ctx context.Context, c *connect.Connection, namespace string, found *Finding) []string {
 	raw, err := c.Core.Pods(namespace).GetLogs(found.Pod, &corev1.PodLogOptions{
 		Container: found.Container,
-		TailLines: ptr.To(int64(logLines)),
+		TailLines: new(int64(logLines)),
 		Previous:  found.Previous,
 	}).Do(ctx).Raw()
 	text := strings.TrimSpace(string(raw))

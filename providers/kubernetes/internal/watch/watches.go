@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/utils/ptr"
 
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/list"
@@ -255,7 +254,7 @@ func (shared *sharedWatch) notify(name string, change func()) {
 // follow records the events of one watch. It returns when the objects must be listed again.
 func (shared *sharedWatch) follow(ctx context.Context, version string) {
 	start := time.Now()
-	options := metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: ptr.To(int64(watchTime.Seconds())), FieldSelector: shared.place.Selector()}
+	options := metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: new(int64(watchTime.Seconds())), FieldSelector: shared.place.Selector()}
 	events, err := shared.watches.access.At(shared.place.Resource, shared.place.Namespace).Watch(connect.WithVerb(ctx, connect.VerbWatch), options)
 	if err != nil {
 		pause := watchPause
