@@ -86,6 +86,32 @@ func TestNeutronExpand(t *testing.T) {
 	}
 }
 
+// TestNeutronMetadataPorts checks that the script takes an empty MTU away from all ports, and does nothing without
+// such ports.
+func TestNeutronMetadataPorts(t *testing.T) {
+	t.Setenv("NB", "tcp:a:6641,tcp:b:6641")
+	const nbctl = `
+test "$1 $2" = "--timeout=60 --db=tcp:a:6641,tcp:b:6641" || exit 1
+case $* in
+*" find "*) %s ;;
+*) shift 2; echo "$@" ;;
+esac`
+	for name, c := range map[string]struct {
+		find, want string
+		fails      bool
+	}{
+		"old": {find: `printf 'u1\n\nu2\n'`, want: "Port u1 has an empty MTU.\nPort u2 has an empty MTU.\n" +
+			`-- remove Logical_Switch_Port u1 external_ids "neutron:mtu" -- remove Logical_Switch_Port u2 external_ids "neutron:mtu"` + "\n"},
+		"new":       {find: ":"},
+		"no answer": {find: "exit 1", fails: true},
+	} {
+		got, err := runScript(t, "neutron/metadata-ports.sh", map[string]string{"ovn-nbctl": fmt.Sprintf(nbctl, c.find)})
+		if diff := cmp.Diff(c.want, got); (err != nil) != c.fails || diff != "" {
+			t.Errorf("%s: %v, (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
 // TestGlanceAPI checks that the script puts the pod's own address into the environment, and then
 // runs the API.
 func TestGlanceAPI(t *testing.T) {

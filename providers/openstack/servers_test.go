@@ -409,6 +409,7 @@ func TestServersJobs(t *testing.T) {
 		"nova before db-sync":              "nova-db.conf cell0.conf cells.conf",
 		"nova after db-online":             "nova-db.conf cell0.conf cells.conf",
 		"nova-cell2 before db-sync":        "nova-db.conf",
+		"neutron after metadata-ports":     "",
 		"neutron before db-expand":         "neutron-db.conf",
 		"neutron after db-contract":        "neutron-db.conf",
 		"nova-compute-fast after discover": "nova-db.conf",

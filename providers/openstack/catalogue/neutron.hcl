@@ -260,6 +260,18 @@ definition "neutron" {
     command = ["neutron-db-manage", "--subproject", "neutron", "upgrade", "--contract"]
   }
 
+  # Neutron of 2025.1 left the MTU of a network's port for metadata empty. Agents of 2026.2 fail at that, and
+  # servers of the network are not told who they are.
+  job "metadata-ports" {
+    enabled = cloud.release >= 2026.1
+    when    = "after"
+    runs    = "upgrade"
+    image   = "ovn-nb-db-server"
+    user    = 42476
+    command = ["sh", "-ec", file("${path.module}/neutron/metadata-ports.sh")]
+    env     = { NB = service.ovn.nb }
+  }
+
   workload "api" {
     image   = "neutron-server"
     command = concat(local.start, local.split ? ["uwsgi", "--ini", "/etc/neutron/neutron-api-uwsgi.ini"] : concat(["neutron-server"], local.files))
