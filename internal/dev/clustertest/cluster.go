@@ -188,23 +188,25 @@ func (c *Cluster) awaitReady(progress io.Reader) error {
 		lines := bufio.NewScanner(progress)
 		isReady := false
 		for lines.Scan() {
-			switch {
-			case isReady:
-			case strings.HasPrefix(lines.Text(), "cluster ready"):
+			if !isReady && strings.HasPrefix(lines.Text(), "cluster ready") {
 				isReady = true
 				close(ready)
-			default:
-				said = append(said, lines.Text())
+				continue
 			}
+			said = append(said, lines.Text())
 		}
-		c.ended <- c.process.Wait()
+		err := c.process.Wait()
+		if err != nil {
+			err = fmt.Errorf("%w:\n%s", err, strings.Join(said, "\n"))
+		}
+		c.ended <- err
 		close(c.ended)
 	}()
 	select {
 	case <-ready:
 		return nil
 	case err := <-c.ended:
-		return fmt.Errorf("the local cluster did not start (%w):\n%s", err, strings.Join(said, "\n"))
+		return fmt.Errorf("the local cluster did not start: %w", err)
 	case <-time.After(startTimeout):
 		return fmt.Errorf("the local cluster is not ready after %s; its logs are in %s", startTimeout, filepath.Join(c.dir, "logs"))
 	}
