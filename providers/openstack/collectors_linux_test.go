@@ -131,7 +131,7 @@ func (s *logStore) take(r *http.Request) (string, int, error) {
 		}
 		item := fmt.Sprintf(`{"index":{"_index":%q,"_id":%q,"status":`, action.Index.Index, action.Index.ID)
 		if status := s.refused(record); status != 0 {
-			items = append(items, item+fmt.Sprintf(`%d,"error":{"type":"refused_exception","reason":"no"}}}`, status))
+			items = append(items, item+fmt.Sprintf(`%d,"error":{"type":%q,"reason":"no"}}}`, status, errorTypes[status]))
 			continue
 		}
 		items = append(items, item+`201}}`)
@@ -142,6 +142,9 @@ func (s *logStore) take(r *http.Request) (string, int, error) {
 	}
 	return strings.Join(items, ","), http.StatusOK, lines.Err()
 }
+
+// errorTypes are OpenSearch's names of errors, by status. Elasticsearch puts es_ before the first.
+var errorTypes = map[int]string{429: "rejected_execution_exception", 503: "unavailable_shards_exception", 400: "mapper_parsing_exception"}
 
 // refused returns the status with which the store refuses a record; 0: it takes the record.
 func (s *logStore) refused(record map[string]any) int {

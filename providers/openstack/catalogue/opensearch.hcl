@@ -40,18 +40,14 @@ definition "opensearch" {
   locals {
     uid     = 42490
     indices = input.indices != null ? input.indices : ["${cloud.name}-*"]
-    single  = length(self.members.server) == 1
-    cluster = { for name, value in {
-      "discovery.seed_hosts"                  = self.members.server
-      "cluster.initial_cluster_manager_nodes" = [for member in self.members.server : split(".", member)[0]]
-      "gateway.expected_data_nodes"           = length(self.members.server)
-      "gateway.recover_after_data_nodes"      = floor(length(self.members.server) * 2 / 3)
-    } : name => value if !local.single }
+    members = length(self.members.server)
+    heap    = tonumber(regex("^[0-9]+", input.heap))
+    unit    = endswith(input.heap, "g") ? "Gi" : "Mi"
   }
 
   config "opensearch.yml" {
     path = "/etc/opensearch/opensearch.yml"
-    values = merge({
+    values = {
       "plugins.security.disabled"    = true
       "cluster.name"                 = cloud.name
       "node.name"                    = "$${KOLLA_POD}"
@@ -64,19 +60,28 @@ definition "opensearch" {
       "indices.fielddata.cache.size" = "40%"
       "action.auto_create_index"     = true
       # Without maps of files OpenSearch runs on nodes whose vm.max_map_count is below 262144, as by default.
-      "node.store.allow_mmap" = false
-    }, local.single ? { "discovery.type" = "single-node" } : {}, local.cluster)
+      "node.store.allow_mmap"            = false
+      "discovery.seed_hosts"             = self.members.server
+      "gateway.expected_data_nodes"      = local.members
+      "gateway.recover_after_data_nodes" = ceil(local.members * 2 / 3)
+    }
   }
 
   workload "server" {
+    data_version {
+      program = "OpenSearch"
+      version = image.release >= 2025.2 ? "3" : "2"
+      from    = ["2"]
+    }
+
     kind         = "StatefulSet"
     logs         = "console"
     image        = "opensearch"
     user         = local.uid
     max_replicas = 3
-    spread       = length(self.members.server) > 1 ? "required" : "preferred"
+    spread       = local.members > 1 ? "required" : "preferred"
     scale_down   = "Exclude the last member first, and wait until it has no shards: cluster.routing.allocation.exclude._name."
-    command      = ["sh", "-c", local.many_files, "sh", "/usr/share/opensearch/bin/opensearch"]
+    command      = ["sh", "-c", local.many_files, "sh", "sh", "-ec", file("${path.module}/opensearch/start.sh"), "sh", "/usr/share/opensearch/bin/opensearch"]
     ports        = ["http", "transport"]
     config       = ["opensearch.yml"]
     writable     = ["/var/log/opensearch", "/usr/share/opensearch/logs"]
@@ -84,7 +89,9 @@ definition "opensearch" {
     env = {
       KOLLA_POD            = pod.name
       KOLLA_POD_IP         = pod.ip
-      OPENSEARCH_PATH_CONF = "/etc/opensearch"
+      MEMBERS              = join(" ", self.members.server)
+      PORT                 = tostring(port.http)
+      OPENSEARCH_PATH_CONF = "/tmp/opensearch"
       OPENSEARCH_JAVA_OPTS = "-Xms${input.heap} -Xmx${input.heap} -Dlog4j2.formatMsgNoLookups=true"
     }
 
@@ -94,8 +101,8 @@ definition "opensearch" {
     }
 
     resources {
-      requests = { cpu = "200m", memory = "1Gi" }
-      limits   = { memory = "${2 * tonumber(regex("^[0-9]+", input.heap))}${endswith(input.heap, "g") ? "Gi" : "Mi"}" }
+      requests = { cpu = "200m", memory = "${ceil(1.5 * local.heap * (local.unit == "Gi" ? 1024 : 1))}Mi" }
+      limits   = { memory = "${2 * local.heap}${local.unit}" }
     }
 
     startup {
@@ -111,7 +118,7 @@ definition "opensearch" {
 
     lifecycle {
       precondition {
-        condition     = contains([1, 3], length(self.members.server))
+        condition     = contains([1, 3], local.members)
         error_message = "OpenSearch runs on one node or on three: with two, neither can decide when the other is gone."
       }
     }
@@ -127,7 +134,7 @@ definition "opensearch" {
       URL     = "http://${self.host}:${port.http}"
       DAYS    = tostring(input.retention_days)
       INDICES = join(",", local.indices)
-      COPIES  = length(self.members.server) > 1 ? "1" : "0"
+      COPIES  = local.members > 1 ? "1" : "0"
     }
   }
 

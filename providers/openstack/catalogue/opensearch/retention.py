@@ -46,5 +46,8 @@ call("PUT", "/_index_template/kolla-logs", {"index_patterns": patterns, "priorit
         )},
     }},
 }})
-# Indices of before the policy get it too. That they have another one already is no failure of the call.
-call("POST", "/_plugins/_ism/add/" + ",".join(patterns), {"policy_id": "kolla-retention"}, good=(200, 404))
+# Indices go on with the policy as it was when they got it. Those without any get it now.
+for change in ("change_policy", "add"):
+    _, answer = call("POST", f"/_plugins/_ism/{change}/" + ",".join(patterns), {"policy_id": "kolla-retention"}, good=(200, 404))
+    for failed in answer.get("failed_indices", []):
+        print(f"{change}: {failed.get('index_name')}: {failed.get('reason')}")

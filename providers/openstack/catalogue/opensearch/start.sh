@@ -1,0 +1,16 @@
+# Starts OpenSearch. MEMBERS are the hosts of all members, and KOLLA_POD is the name of this one.
+
+# OpenSearch writes a keystore beside its configuration.
+mkdir -p "$OPENSEARCH_PATH_CONF"
+cp -RL /etc/opensearch/. "$OPENSEARCH_PATH_CONF"
+
+# Only members that find no cluster make one: a new member, and one that lost its volume, join the others.
+initial=
+for member in $MEMBERS; do
+  name=${member%%.*}
+  if [ "$name" != "$KOLLA_POD" ] && curl -q --silent --noproxy '*' --max-time 5 --output /dev/null "http://$member:$PORT/"; then
+    exec "$@"
+  fi
+  initial=${initial:+$initial,}$name
+done
+exec "$@" "-Ecluster.initial_cluster_manager_nodes=$initial"
