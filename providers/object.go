@@ -104,6 +104,8 @@ const (
 	// AnnotationDataVersion is on workloads whose program converts its data when it starts; see
 	// DataVersion.
 	AnnotationDataVersion = "kolla.openstack.org/data-version"
+	// AnnotationRolloutFirst is on workloads whose pods a rollout replaces before those of others.
+	AnnotationRolloutFirst = "kolla.openstack.org/rollout-first"
 	// AnnotationFollows is on pods that follow other pods. It contains the releases of the other pods' images. When all
 	// other pods run a new release, the annotation changes, and the followers restart.
 	AnnotationFollows = "kolla.openstack.org/follows"

@@ -107,6 +107,8 @@ type Workload struct {
 	// OwnAddresses: each pod of a StatefulSet has a Service of its own.
 	OwnAddresses bool
 	Update       string // "rolling", or "on-delete": a pod changes when somebody deletes it
+	// RolloutFirst: kolla rollout replaces the pods before those of other workloads.
+	RolloutFirst bool
 	// MaxUnavailable and Surge limit the missing and the additional pods of a rollout: a number
 	// or a share such as "25%"; empty: the default.
 	MaxUnavailable, Surge string

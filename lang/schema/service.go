@@ -78,7 +78,8 @@ var ServiceType = &BlockType{
 
 service "mariadb" {
   workload "server" {
-    update = "on-delete"
+    update        = "on-delete"
+    rollout_first = true
 
     claim "data" {
       size          = "100Gi"

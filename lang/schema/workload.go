@@ -98,6 +98,7 @@ var WorkloadType = &BlockType{
 		{Name: "replicas", Type: TypeNumber, Default: 1, Max: forms.MaxReplicas, Doc: "Number of pods, unless the service says otherwise."},
 		{Name: "max_replicas", Type: TypeNumber, Min: 1, Max: forms.MaxReplicas, Doc: "Maximum number of pods."},
 		{Name: "update", Type: TypeString, Default: "rolling", OneOf: updates, Doc: "When pods are replaced. rolling: when something changes. on-delete: only by `kolla rollout`, or when somebody deletes them."},
+		{Name: "rollout_first", Type: TypeBool, Default: false, Doc: "Whether `kolla rollout` replaces the pods before those of other workloads: until then something waits for them. For a workload whose update is on-delete."},
 		waitTimeoutAttribute, gracePeriodAttribute, drainAttribute,
 		{Name: "loss", Type: TypeString, Doc: `Consequence for others if no pod of the workload runs, as the end of a sentence: "running servers lose their network". kolla then protects the workload like data: no plan deletes or replaces it unless -delete-data names it.`},
 		{Name: "scale_down", Type: TypeString, Doc: `How to remove pods of a StatefulSet if an apply cannot do it, as whole sentences: "Each member has to leave the cluster first: ...". kolla refuses a plan with fewer pods with this text.`},

@@ -31,8 +31,8 @@ command replaces those pods, node by node, and waits until each new pod is ready
 lists the pods and their nodes, and asks.
 
 ADDRESS names a workload or a block. Without an address, it replaces the pods of all such
-workloads in the state, in dependency order. It does not replace pods on nodes that are
-down, and lists them.
+workloads in the state: first those that others wait for, and last those that others need.
+It does not replace pods on nodes that are down, and lists them.
 
 It stops at the first pod that does not become ready, and prints the reason. To continue,
 run it again, also after it was interrupted or killed.`,

@@ -72,6 +72,7 @@ func Find(ctx context.Context, client *kubernetes.Client, workloads []*state.Obj
 			out = append(out, r)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Rollout) int { return a.last() - b.last() })
 	for _, node := range o.Nodes {
 		if !slices.Contains(known, node) {
 			slices.Sort(known)
@@ -80,6 +81,14 @@ func Find(ctx context.Context, client *kubernetes.Client, workloads []*state.Obj
 		}
 	}
 	return out, nil
+}
+
+// last is 1 for a workload whose turn comes after those that others wait for, else 0.
+func (r *Rollout) last() int {
+	if r.Live.GetAnnotations()[providers.AnnotationRolloutFirst] != "" {
+		return 0
+	}
+	return 1
 }
 
 // sort decides for each pod on the nodes whether it is replaced. Pods that are not ready

@@ -18,6 +18,7 @@ import (
 func rollout(s *Service, b *source.Block, w *configs.Workload) {
 	e := s.Env
 	w.After = names(s, b, e, "after", "workload")
+	w.RolloutFirst = eval.Bool(e, b, "rollout_first")
 	w.MaxUnavailable, w.Surge = eval.String(e, b, "max_unavailable"), eval.String(e, b, "surge")
 	w.OneByOne = eval.String(e, b, "order") == "one-by-one"
 	onDelete := w.Update == "on-delete"
@@ -30,6 +31,9 @@ func rollout(s *Service, b *source.Block, w *configs.Workload) {
 	}
 	if w.OwnAddresses && !stateful {
 		eval.Unsuitable(e, b, "own_addresses", "Only the pods of a StatefulSet have names, by which a Service could find one.")
+	}
+	if w.RolloutFirst && !onDelete {
+		eval.Unsuitable(e, b, "rollout_first", "`kolla rollout` replaces only pods whose workload has update = \"on-delete\".")
 	}
 	switch {
 	case w.MaxUnavailable != "" && w.Kind == "StatefulSet" && !onDelete:

@@ -67,14 +67,17 @@ definition "ovn-controller" {
     unknown_networks = [for network in keys(input.bridges) : network if !contains(local.known_networks, network)]
   }
 
+  # Since northd of a new version runs, old pods change no network any more.
   workload "controller" {
-    kind         = "DaemonSet"
-    update       = "on-delete"
-    priority     = "system-node-critical"
-    loss         = "the network of the node's servers stays as it is, and new ones get none"
-    host_network = true
-    image        = "ovn-controller"
-    user         = 0
+    kind            = "DaemonSet"
+    update          = "on-delete"
+    rollout_first   = true
+    max_unavailable = "25%"
+    priority        = "system-node-critical"
+    loss            = "the network of the node's servers stays as it is, and new ones get none"
+    host_network    = true
+    image           = "ovn-controller"
+    user            = 0
     command = concat([
       "ovn-controller", "unix:/run/openvswitch/db.sock",
       "--unixctl=/run/ovn/ovn-controller.ctl", "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info",

@@ -47,6 +47,7 @@ definition "d" {
   workload "f" {
     kind            = "DaemonSet"
     image           = "d"
+    rollout_first   = true
     max_unavailable = 1
     surge           = 1
   }

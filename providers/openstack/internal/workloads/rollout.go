@@ -74,12 +74,15 @@ func daemonSetUpdate(w configs.Workload) *appsv1.DaemonSetUpdateStrategyApplyCon
 }
 
 // notes returns the annotations of a StatefulSet or DaemonSet: how many pods may be missing
-// while kolla replaces them on request, and the commands that kolla runs in a pod before
+// while kolla replaces them on request, whether it does so first, and the commands that kolla runs in a pod before
 // removing it, or to save its data, and the version of that data.
 func notes(w configs.Workload) map[string]string {
 	out := map[string]string{}
 	if w.Update == "on-delete" && w.MaxUnavailable != "" {
 		out[providers.AnnotationMaxUnavailable] = w.MaxUnavailable
+	}
+	if w.Update == "on-delete" && w.RolloutFirst {
+		out[providers.AnnotationRolloutFirst] = "true"
 	}
 	for annotation, c := range map[string]*configs.PodCommand{providers.AnnotationCarries: w.Carries, providers.AnnotationLeave: w.Leave} {
 		if c == nil {
