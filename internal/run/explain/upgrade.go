@@ -54,14 +54,15 @@ func leftUpgrade(all *engine.ApplyResult) []string {
 		out = append(out, fmt.Sprintf("Services of this plan still with images of %s: %s.", from, words.Few(r.before, fewServices)))
 	}
 	back := fmt.Sprintf("To go back, declare %s again, with -force-release=%s.", from, from)
+	if resumed {
+		back += " Programs whose data an earlier apply converted keep their images: the plan names them."
+	}
 	if len(r.tables) > 0 {
 		back += fmt.Sprintf(" Jobs may have changed tables of %s. The tables stay as they are, and jobs of %s do not run.", words.Few(r.tables, fewServices), from)
 	}
 	if len(r.converted) > 0 {
-		back = fmt.Sprintf("To go back, restore the backups: %s may have converted its data.", strings.Join(r.converted, ", "))
-	}
-	if resumed {
-		back += " An earlier apply may have changed more."
+		back = fmt.Sprintf("%s may have converted its data, and goes back only with the backups. Other services go back without: declare %s again, with -force-release=%s, and keep the images of those; the plan names them.",
+			strings.Join(r.converted, ", "), from, from)
 	}
 	return append(out, back)
 }

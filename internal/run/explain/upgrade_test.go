@@ -52,11 +52,11 @@ func TestLeftUpgrade(t *testing.T) {
 		"data": {older, []executor.Outcome{step("service.rabbitmq", "StatefulSet", "", true)}, []string{
 			"Services of this plan with images of 2025.2: rabbitmq.",
 			"Services of this plan still with images of 2025.1: keystone, nova.",
-			"To go back, restore the backups: RabbitMQ may have converted its data.",
+			"RabbitMQ may have converted its data, and goes back only with the backups. Other services go back without: declare 2025.1 again, with -force-release=2025.1, and keep the images of those; the plan names them.",
 		}},
 		"the rest": {newer, []executor.Outcome{step("service.nova", "Deployment", "", false)}, []string{
 			"Services of this plan still with images of 2025.1: keystone, nova, rabbitmq.",
-			"To go back, declare 2025.1 again, with -force-release=2025.1. An earlier apply may have changed more.",
+			"To go back, declare 2025.1 again, with -force-release=2025.1. Programs whose data an earlier apply converted keep their images: the plan names them.",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

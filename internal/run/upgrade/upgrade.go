@@ -121,8 +121,8 @@ type step struct {
 
 // workload compares the images of a workload.
 func (f *finder) workload(desired, live *unstructured.Unstructured, service *configs.Service) {
-	f.data(desired, live, service)
 	before, after := imagesOf(live), imagesOf(desired)
+	f.data(desired, live, service)
 	for _, container := range slices.Sorted(maps.Keys(after)) {
 		image := after[container]
 		from, to := Parse(before[container].Tag), Parse(image.Tag)
@@ -137,6 +137,17 @@ func (f *finder) workload(desired, live *unstructured.Unstructured, service *con
 		f.processors(from, to)
 		f.judge(step{at: at, from: from, to: to, services: []string{service.Name}})
 	}
+}
+
+// goesBack returns the tag of an image that changes to one of an older release; empty: none does.
+func goesBack(before, after map[string]providers.ImageReference) string {
+	for container, image := range after {
+		from, to := Parse(before[container].Tag), Parse(image.Tag)
+		if to.Release != "" && to.Release < from.Release {
+			return before[container].Tag
+		}
+	}
+	return ""
 }
 
 // data compares the versions of the program that has the data of a workload.
@@ -159,9 +170,13 @@ func (f *finder) data(desired, live *unstructured.Unstructured, service *configs
 		Warning: slices.Contains(f.ForcedData, service.Block),
 		Summary: fmt.Sprintf("%s %s does not start with the data of %s", to.Program, to.Version, from.Version),
 	}
+	advice := insist(option, p.Warning)
+	if tag := goesBack(imagesOf(live), imagesOf(desired)); tag != "" && !p.Warning {
+		advice = fmt.Sprintf("The data do not go back. To let only other services go back, write images of %s into its block, with `images`.", tag)
+	}
 	p.Detail = strings.Join(slices.DeleteFunc([]string{
 		fmt.Sprintf("Service %s has data of %s %s, and the new images take over those of %s.", service.Name, from.Program, from.Version, strings.Join(to.From, ", ")),
-		to.Detail, insist(option, p.Warning),
+		to.Detail, advice,
 	}, func(sentence string) bool { return sentence == "" }), " ")
 	f.stranded[service.Block] = p
 }
