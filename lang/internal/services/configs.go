@@ -122,7 +122,8 @@ func checkOnly(e *eval.Env, files *settings.Files, config *source.Block, f confi
 	}
 }
 
-// checkPins warns of values that hold the service back. pins maps SECTION.KEY to the value that does not.
+// checkPins warns of values that let a service work beside an older release. pins maps SECTION.KEY to the value
+// without that effect.
 func checkPins(e *eval.Env, pins map[string]string, f configs.ConfigFile) {
 	for _, o := range f.Options {
 		name := o.Section + "." + o.Key
@@ -131,7 +132,7 @@ func checkPins(e *eval.Env, pins map[string]string, f configs.ConfigFile) {
 			continue
 		}
 		e.Report.Warn(o.Origin.KeyRange(), "Option for an upgrade only",
-			"[%s] %s holds the service back as long as pods of an older release run. When `kolla status` names none of them, take it away.", o.Section, o.Key)
+			"[%s] %s lets the service work beside pods of an older release. When `kolla status` names none of them, take it away.", o.Section, o.Key)
 	}
 }
 

@@ -9,6 +9,13 @@ definition "alertmanager" {
     description = "Content of alertmanager.yml, with route and receivers. By default no alert goes anywhere."
   }
 
+  check "receivers" {
+    assert {
+      condition     = try(input.settings.route.receiver, null) != "nobody"
+      error_message = "Alerts go to nobody: settings says who gets them."
+    }
+  }
+
   port "http" {
     number = 9093
   }

@@ -1,7 +1,14 @@
-# Asks the APIs of OpenStack for services, agents, quotas and capacity. Its user is an administrator, as
+# Asks the APIs of OpenStack for services, agents and capacity. Its user is an administrator, as
 # Nova and Neutron show their agents to nobody else.
 definition "openstack-exporter" {
   description = "Metrics of what OpenStack's APIs say"
+
+  input "limits" {
+    type        = bool
+    default     = false
+    nullable    = false
+    description = "Whether it also asks Nova and Cinder for the limits of each project and their use: a request for each at each sample."
+  }
 
   port "metrics" {
     number = 9198
@@ -39,15 +46,16 @@ definition "openstack-exporter" {
     max_replicas = 1
     image        = "prometheus-openstack-exporter"
     user         = 42472
-    command = [
-      "/opt/openstack-exporter/openstack-exporter",
-      "--os-client-config=/etc/openstack/clouds.yml",
-      "--endpoint-type=internal",
-      "--disable-cinder-agent-uuid", # else agents of Cinder have another one at each scrape
-      "--disable-slow-metrics",      # limits of each project, one request for each
-      "--web.listen-address=:${port.metrics}",
-      "default",
-    ]
+    command = concat(
+      [
+        "/opt/openstack-exporter/openstack-exporter",
+        "--os-client-config=/etc/openstack/clouds.yml",
+        "--endpoint-type=internal",
+        "--disable-cinder-agent-uuid", # else agents of Cinder have another one at each scrape
+      ],
+      input.limits ? [] : ["--disable-slow-metrics"],
+      ["--web.listen-address=:${port.metrics}", "default"],
+    )
     ports  = ["metrics"]
     config = ["clouds.yml"]
 
