@@ -264,10 +264,5 @@ definition "prometheus" {
       condition     = !contains(cloud.services, "blackbox-exporter") || length(local.asked) > 0
       error_message = "service.blackbox-exporter has nothing to ask, as nothing is exposed: name URLs in probes, or KollaEndpointDown never fires."
     }
-
-    assert {
-      condition     = local.alertmanager != null
-      error_message = "Alerts go nowhere: declare service.alertmanager, or read them in this Prometheus only."
-    }
   }
 }
