@@ -23,6 +23,8 @@ type Upgrade struct {
 	Versions []VersionChange `json:"versions,omitempty"`
 	// Options are the options of the configuration that the new release changes, by their places.
 	Options []OptionChange `json:"options,omitempty"`
+	// Waiting names the workloads whose images change, and whose pods wait for a rollout since an earlier change.
+	Waiting []string `json:"waiting,omitempty"`
 	// Processors is the level that the new images need and the old ones do not: "x86-64-v3".
 	Processors string `json:"processors,omitempty"`
 	// Backup is the newest backup of the cloud; nil: nobody has looked for it.

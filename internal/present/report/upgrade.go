@@ -40,6 +40,9 @@ func upgrade(plan *plans.Plan, at Moment) *Upgrade {
 	}
 	if u.ChangesRelease() {
 		out.Lines = append(out.Lines, "Before: an apply of the old release leaves nothing to do, and the databases are backed up.")
+		if len(u.Waiting) > 0 {
+			out.Lines = append(out.Lines, fmt.Sprintf("Before: kolla rollout replaces pods of %s, which are older than the last apply.", words.Few(u.Waiting, Similar)))
+		}
 		if u.Backup != nil {
 			out.Lines = append(out.Lines, newestBackup(*u.Backup, at.Now))
 		}

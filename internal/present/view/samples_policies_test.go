@@ -12,7 +12,7 @@ func upgraded() *plans.Plan {
 		plans.Change{Path: `spec.template.spec.containers["api"].image`, Before: "quay.io/openstack.kolla/keystone:2025.1-rocky-9", After: "quay.io/openstack.kolla/keystone:2025.2-rocky-10"}))
 	old, coming := plans.Images{Release: "2025.1", Distro: "rocky-9"}, plans.Images{Release: "2025.2", Distro: "rocky-10"}
 	p.Upgrade = &plans.Upgrade{
-		From: old, To: coming, Databases: []string{"keystone"}, Processors: "x86-64-v3",
+		From: old, To: coming, Databases: []string{"keystone"}, Processors: "x86-64-v3", Waiting: []string{"ovn-controller-controller"},
 		Backup:   &plans.Backup{CronJob: "openstack/backup", At: now.Add(-29 * time.Hour)},
 		Versions: []plans.VersionChange{{Program: "MariaDB", From: "10.11", To: "11.4"}},
 		Services: []plans.ServiceUpgrade{

@@ -73,20 +73,10 @@ func Left(st *state.State, plan *plans.Plan) ([]*state.Object, []providers.Scope
 // workload that was not read.
 func Outdated(listed *providers.Snapshot, o *state.Object) int {
 	live := listed.Get(refOf(o))
-	if live == nil || !replacesOnRequest(live) {
+	if live == nil {
 		return 0
 	}
-	count := func(path ...string) int {
-		n, _, _ := unstructured.NestedInt64(live.Object, path...)
-		return int(n)
-	}
-	switch {
-	case int64(count("status", "observedGeneration")) < live.GetGeneration():
-		return 0
-	case live.GetKind() == "DaemonSet":
-		return count("status", "currentNumberScheduled") - count("status", "updatedNumberScheduled")
-	}
-	return count("status", "replicas") - count("status", "updatedReplicas")
+	return providers.OutdatedPods(live)
 }
 
 // replacesOnRequest reports whether a workload keeps outdated pods until they are deleted.

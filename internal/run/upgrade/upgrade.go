@@ -134,6 +134,9 @@ func (f *finder) workload(desired, live *unstructured.Unstructured, service *con
 			continue
 		}
 		f.add(service, from, to)
+		if name := desired.GetName(); from.Release != to.Release && providers.OutdatedPods(live) > 0 && !slices.Contains(f.upgrade.Waiting, name) {
+			f.upgrade.Waiting = append(f.upgrade.Waiting, name)
+		}
 		f.processors(from, to)
 		f.judge(step{at: at, from: from, to: to, services: []string{service.Name}})
 	}

@@ -1,0 +1,23 @@
+package providers
+
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+// OutdatedPods returns the number of pods that a StatefulSet or DaemonSet with the update strategy OnDelete has left
+// as they were before its template changed. It is zero for other workloads, and while the controller has not seen
+// the template.
+func OutdatedPods(live *unstructured.Unstructured) int {
+	if strategy, _, _ := unstructured.NestedString(live.Object, "spec", "updateStrategy", "type"); strategy != "OnDelete" {
+		return 0
+	}
+	count := func(field string) int {
+		n, _, _ := unstructured.NestedInt64(live.Object, "status", field)
+		return int(n)
+	}
+	switch {
+	case int64(count("observedGeneration")) < live.GetGeneration():
+		return 0
+	case live.GetKind() == "DaemonSet":
+		return count("currentNumberScheduled") - count("updatedNumberScheduled")
+	}
+	return count("replicas") - count("updatedReplicas")
+}
