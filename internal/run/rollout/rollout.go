@@ -57,7 +57,7 @@ func Find(ctx context.Context, client *kubernetes.Client, workloads []*state.Obj
 			continue
 		case err != nil:
 			return nil, err
-		case !replacesOnRequest(live):
+		case !providers.ReplacesOnRequest(live):
 			continue
 		}
 		pods, err := allPods(ctx, client, w.Address, live)

@@ -3,7 +3,6 @@ package rollout
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kolla.openstack.org/kolla/planner/plans"
@@ -77,12 +76,6 @@ func Outdated(listed *providers.Snapshot, o *state.Object) int {
 		return 0
 	}
 	return providers.OutdatedPods(live)
-}
-
-// replacesOnRequest reports whether a workload keeps outdated pods until they are deleted.
-func replacesOnRequest(workload *unstructured.Unstructured) bool {
-	strategy, _, _ := unstructured.NestedString(workload.Object, "spec", "updateStrategy", "type")
-	return strategy == "OnDelete"
 }
 
 func refOf(o *state.Object) providers.Ref {

@@ -121,8 +121,8 @@ type step struct {
 
 // workload compares the images of a workload.
 func (f *finder) workload(desired, live *unstructured.Unstructured, service *configs.Service) {
-	before, after := imagesOf(live), imagesOf(desired)
 	f.data(desired, live, service)
+	before, after := imagesOf(live), imagesOf(desired)
 	for _, container := range slices.Sorted(maps.Keys(after)) {
 		image := after[container]
 		from, to := Parse(before[container].Tag), Parse(image.Tag)
@@ -144,8 +144,8 @@ func (f *finder) workload(desired, live *unstructured.Unstructured, service *con
 
 // goesBack returns the tag of an image that changes to one of an older release; empty: none does.
 func goesBack(before, after map[string]providers.ImageReference) string {
-	for container, image := range after {
-		from, to := Parse(before[container].Tag), Parse(image.Tag)
+	for _, container := range slices.Sorted(maps.Keys(after)) {
+		from, to := Parse(before[container].Tag), Parse(after[container].Tag)
 		if to.Release != "" && to.Release < from.Release {
 			return before[container].Tag
 		}
