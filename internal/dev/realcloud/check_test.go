@@ -241,7 +241,7 @@ var faults = []fault{
 	{name: "no scheduler", breaks: scaled("statefulset/nova-scheduler"), only: "server", failed: "server", cause: "StatefulSet/nova-scheduler has no pods"},
 	{name: "no queue", breaks: scaled("statefulset/rabbitmq-server"), only: "server,volume", cause: "StatefulSet/rabbitmq-server has no pods"},
 	{
-		name: "no controller of OVN", only: "server,floating-ip", failed: "server", cause: "Neutron does not hear from ovn-controller",
+		name: "no controller of OVN", only: "server,floating-ip", failed: "server", cause: "ovn-controller on real-2, ovn-controller on real-3",
 		breaks: func(t *testing.T, c *cloud) {
 			for _, set := range strings.Fields(c.kubectl(t, "get", "daemonsets", "-l", "app.kubernetes.io/name=ovn-controller", "-o", "name")) {
 				c.kubectl(t, "patch", set, "--type=merge", "-p", `{"spec": {"template": {"spec": {"nodeSelector": {"kubernetes.io/hostname": "nowhere"}}}}}`)
