@@ -23,6 +23,9 @@ type Upgrade struct {
 	Versions []VersionChange `json:"versions,omitempty"`
 	// Options are the options of the configuration that the new release changes, by their places.
 	Options []OptionChange `json:"options,omitempty"`
+	// Disturbs is what others lose on a node while a rollout replaces a pod there: "servers of the node lose their
+	// network (openvswitch-ovs)".
+	Disturbs []string `json:"disturbs,omitempty"`
 	// Waiting names the workloads whose images change, and whose pods wait for a rollout since an earlier change.
 	Waiting []string `json:"waiting,omitempty"`
 	// Processors is the level that the new images need and the old ones do not: "x86-64-v3".

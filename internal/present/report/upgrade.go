@@ -47,6 +47,9 @@ func upgrade(plan *plans.Plan, at Moment) *Upgrade {
 			out.Lines = append(out.Lines, newestBackup(*u.Backup, at.Now))
 		}
 		out.Lines = append(out.Lines, "After: kolla rollout replaces the pods that wait for it. See docs/upgrades.md.")
+		if len(u.Disturbs) > 0 {
+			out.Lines = append(out.Lines, "While it replaces a pod, on its node: "+strings.Join(u.Disturbs, "; ")+".")
+		}
 	}
 	return out
 }

@@ -13,6 +13,7 @@ func upgraded() *plans.Plan {
 	old, coming := plans.Images{Release: "2025.1", Distro: "rocky-9"}, plans.Images{Release: "2025.2", Distro: "rocky-10"}
 	p.Upgrade = &plans.Upgrade{
 		From: old, To: coming, Databases: []string{"keystone"}, Processors: "x86-64-v3", Waiting: []string{"ovn-controller-controller"},
+		Disturbs: []string{"servers of the node lose their network (openvswitch-ovs)"},
 		Backup:   &plans.Backup{CronJob: "openstack/backup", At: now.Add(-29 * time.Hour)},
 		Versions: []plans.VersionChange{{Program: "MariaDB", From: "10.11", To: "11.4"}},
 		Services: []plans.ServiceUpgrade{

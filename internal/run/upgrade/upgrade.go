@@ -68,7 +68,7 @@ func Find(in Input) (*plans.Upgrade, []plans.Problem) {
 			continue
 		}
 		if live := in.Live(a.Ref); live != nil && a.Verb != plans.None {
-			f.workload(a.Object.Manifest, live, service)
+			f.workload(a.Object, live, service)
 		}
 	}
 	u := f.upgrade
@@ -120,7 +120,8 @@ type step struct {
 }
 
 // workload compares the images of a workload.
-func (f *finder) workload(desired, live *unstructured.Unstructured, service *configs.Service) {
+func (f *finder) workload(object *providers.Object, live *unstructured.Unstructured, service *configs.Service) {
+	desired := object.Manifest
 	f.data(desired, live, service)
 	before, after := imagesOf(live), imagesOf(desired)
 	for _, container := range slices.Sorted(maps.Keys(after)) {
@@ -134,11 +135,22 @@ func (f *finder) workload(desired, live *unstructured.Unstructured, service *con
 			continue
 		}
 		f.add(service, from, to)
-		if name := desired.GetName(); from.Release != to.Release && providers.OutdatedPods(live) > 0 && !slices.Contains(f.upgrade.Waiting, name) {
-			f.upgrade.Waiting = append(f.upgrade.Waiting, name)
+		if from.Release != to.Release && providers.ReplacesOnRequest(live) {
+			f.onRequest(object, live)
 		}
 		f.processors(from, to)
 		f.judge(step{at: at, from: from, to: to, services: []string{service.Name}})
+	}
+}
+
+// onRequest notes what a rollout of a workload disturbs, and whether an earlier one is left.
+func (f *finder) onRequest(object *providers.Object, live *unstructured.Unstructured) {
+	u, name := f.upgrade, live.GetName()
+	if providers.OutdatedPods(live) > 0 && !slices.Contains(u.Waiting, name) {
+		u.Waiting = append(u.Waiting, name)
+	}
+	if text := fmt.Sprintf("%s (%s)", object.Loss, name); object.Loss != "" && !slices.Contains(u.Disturbs, text) {
+		u.Disturbs = append(u.Disturbs, text)
 	}
 }
 
