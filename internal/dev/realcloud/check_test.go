@@ -273,6 +273,7 @@ func (f fault) isFound(t *testing.T, c *cloud) {
 		report := c.check(t, "-timeout=2m", "-only="+f.only)
 		failed := report.failed()
 		if len(failed) == 0 || f.failed != "" && !slices.Contains(failed, f.failed) || !strings.Contains(strings.Join(report.Causes, "\n"), f.cause) {
+			t.Logf("not yet: %+v", report)
 			return fmt.Errorf("want a failure of %s, because of %q: %+v", f.failed, f.cause, report)
 		}
 		return nil
