@@ -29,6 +29,7 @@ func TestLogging(t *testing.T) {
 	s := newLogStore(t, c)
 	take(t, c, []step{{"apply", func(t *testing.T, c *cloud) { c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m") }}})
 	c.haproxy(t)
+	c.eventualToken(t)
 	for _, mode := range []string{"node", "sidecar"} {
 		if mode == "sidecar" {
 			take(t, c, []step{{"mode changed", func(t *testing.T, c *cloud) {
