@@ -23,8 +23,8 @@ type Upgrade struct {
 	Versions []VersionChange `json:"versions,omitempty"`
 	// Options are the options of the configuration that the new release changes, by their places.
 	Options []OptionChange `json:"options,omitempty"`
-	// Disturbs is what others lose on a node while a rollout replaces a pod there: "servers of the node lose their
-	// network (openvswitch-ovs)".
+	// Disturbs has a text for each workload whose pods a rollout replaces: the effect on the node of such a pod, and
+	// the workload's name. "servers of the node lose their network (openvswitch-ovs)".
 	Disturbs []string `json:"disturbs,omitempty"`
 	// Waiting names the workloads whose images change, and whose pods wait for a rollout since an earlier change.
 	Waiting []string `json:"waiting,omitempty"`

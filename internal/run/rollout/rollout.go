@@ -72,7 +72,7 @@ func Find(ctx context.Context, client *kubernetes.Client, workloads []*state.Obj
 			out = append(out, r)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Rollout) int { return a.last() - b.last() })
+	slices.SortStableFunc(out, func(a, b Rollout) int { return a.turn() - b.turn() })
 	for _, node := range o.Nodes {
 		if !slices.Contains(known, node) {
 			slices.Sort(known)
@@ -83,8 +83,8 @@ func Find(ctx context.Context, client *kubernetes.Client, workloads []*state.Obj
 	return out, nil
 }
 
-// last is 1 for a workload whose turn comes after those that others wait for, else 0.
-func (r *Rollout) last() int {
+// turn orders rollouts: 0 for workloads with rollout_first, 1 for all others.
+func (r *Rollout) turn() int {
 	if r.Live.GetAnnotations()[providers.AnnotationRolloutFirst] != "" {
 		return 0
 	}

@@ -261,7 +261,7 @@ definition "neutron" {
   }
 
   # Neutron of 2025.1 left the MTU of a network's port for metadata empty. Agents of 2026.2 fail at that, and
-  # servers of the network are not told who they are. So nothing of it is left when they come.
+  # servers of the network are not told who they are. The job runs from 2026.1 on, before these agents come.
   job "metadata-ports" {
     enabled = cloud.release >= 2026.1
     when    = "after"

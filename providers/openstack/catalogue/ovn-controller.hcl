@@ -67,7 +67,7 @@ definition "ovn-controller" {
     unknown_networks = [for network in keys(input.bridges) : network if !contains(local.known_networks, network)]
   }
 
-  # Since northd of a new version runs, old pods change no network any more.
+  # Old pods change no network once northd has a new version.
   workload "controller" {
     kind            = "DaemonSet"
     update          = "on-delete"
