@@ -61,13 +61,13 @@ images: devnode ## make bin/images, container images from Debian packages, for r
 	bin/kolla-devimages build -out bin/images -binaries bin/node/images
 	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy keepalived kolla-toolbox rsyslog tempest
 
-# The release to which test-upgrade upgrades a cloud.
-NEXT := 2026.2
+# The releases to which test-upgrade upgrades a cloud.
+LATER := 2026.1 2026.2
 
-images-next: ## make bin/images-2026.2, container images of a later release (as root)
+images-next: ## make bin/images-2026.1 and bin/images-2026.2, container images of later releases (as root)
 	@mkdir -p bin
 	cd internal/dev/devimages && go build -o ../../../bin/kolla-devimages .
-	bin/kolla-devimages build -release $(NEXT) -out bin/images-$(NEXT)
+	for release in $(LATER); do bin/kolla-devimages build -release $$release -out bin/images-$$release || exit 1; done
 
 demo: build devcluster ## plan and apply a cloud on a local cluster, then show drift
 	@./internal/dev/demo/run
@@ -143,7 +143,7 @@ test-state: build devcluster images ## break services that keep state on real no
 test-check: build devcluster images ## break a cloud in five ways on real nodes, and see what kolla check says (as root)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run TestCheck ./internal/dev/realcloud
 
-test-upgrade: build devcluster images images-next ## upgrade a cloud with servers to a later release, on real nodes (as root)
+test-upgrade: build devcluster images images-next ## upgrade clouds with servers to later releases, on real nodes (as root)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestUpgrade ./internal/dev/realcloud
 	KOLLA_REAL=1 KOLLA_TEST_RELEASE=2026.2 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/dev/realcloud
 

@@ -48,7 +48,7 @@ func newCloud(t *testing.T, example string, nodes int, flags ...string) *cloud {
 	t.Helper()
 	release := cmp.Or(os.Getenv("KOLLA_TEST_RELEASE"), first)
 	if release == next && len(flags) == 0 {
-		flags = []string{imagesOfBoth(t)}
+		flags = []string{imagesOfBoth(t, next)}
 	} else if release != first {
 		t.Fatalf("KOLLA_TEST_RELEASE is %s: there are images of %s and %s only, and tests that bring their own run %s", release, first, next, first)
 	}

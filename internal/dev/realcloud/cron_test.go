@@ -84,17 +84,30 @@ func imagesWithTag(t *testing.T, image, tag string) string {
 	var all imageIndex
 	decode(t, built(t, "images", "index.json"), &all)
 	for _, manifest := range all.Manifests {
-		annotations, _ := manifest["annotations"].(map[string]any)
-		name, _, _ := strings.Cut(fmt.Sprint(annotations["io.containerd.image.name"]), ":")
-		if name == image {
-			second := maps.Clone(manifest)
-			second["annotations"] = map[string]string{"io.containerd.image.name": image + ":" + tag}
-			all.Manifests = append(all.Manifests, second)
+		if name, _, _ := strings.Cut(referenceOf(manifest), ":"); name == image {
+			all.Manifests = append(all.Manifests, withReference(manifest, image+":"+tag))
 			return layoutOf(t, t.TempDir(), all)
 		}
 	}
 	t.Fatalf("bin/images has no image %s", image)
 	return ""
+}
+
+// referenceKey is the annotation with the name and tag of an image in a layout.
+const referenceKey = "io.containerd.image.name"
+
+// referenceOf returns the name and tag of an image, or "" if it has none.
+func referenceOf(manifest map[string]any) string {
+	annotations, _ := manifest["annotations"].(map[string]any)
+	name, _ := annotations[referenceKey].(string)
+	return name
+}
+
+// withReference returns an image under another name and tag.
+func withReference(manifest map[string]any, name string) map[string]any {
+	other := maps.Clone(manifest)
+	other["annotations"] = map[string]any{referenceKey: name}
+	return other
 }
 
 // imagesWithKolla makes an image layout of bin/images and bin/kolla-image.tar, and returns the

@@ -42,12 +42,17 @@ service "neutron" {
   }
 }
 
-# Debian's package lacks the module glance.wsgi.api, and Debian's uWSGI has its router in a plug-in.
 service "glance" {
+` + oldGlance + `
+}
+`
+
+// oldGlance runs Glance 2025.1 with the configuration of a later release. Debian's package lacks the module
+// glance.wsgi.api, and Debian's uWSGI has its router in a plug-in.
+const oldGlance = `
   config "glance-api-uwsgi.ini" {
     values = { uwsgi = { plugins = "python3,http", module = null, wsgi-file = "/usr/bin/glance-wsgi-api" } }
   }
-}
 `
 
 // TestShapes brings up Neutron and Glance with the processes of 2025.2, changes to those of 2026.1,

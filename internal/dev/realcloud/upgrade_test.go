@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// first and next are the releases of bin/images and of the other images.
-const first, next = "2025.1", "2026.2"
+// Releases of the images: first is that of bin/images, the others are those of bin/images-RELEASE.
+const first, supported, next = "2025.1", "2026.1", "2026.2"
 
 // insisting is the option without which kolla refuses the step from first to next. OpenStack does not
-// support it; Debian has no releases between them.
+// support it; Debian has no whole release between them.
 const insisting = "-force-release=" + next
 
 // insistingOnData is the option without which kolla refuses RabbitMQ 4.3 with the data of 4.0.
@@ -28,29 +28,63 @@ const insistingOnData = "-force-data=service.rabbitmq"
 // server is pinged. It counts the failures and the seconds of each stage. A check that fails stops the upgrade before
 // the first change. Afterwards everything that users made is there and works.
 func TestUpgrade(t *testing.T) {
-	c := newCloud(t, "compute-kit", 3, imagesOfBoth(t))
-	c.backends = []string{"rbd"}
-	c.write(t, "real.auto.vars.hcl", values(`rbd = { type = "rbd" }`))
-	c.ceph(t)
-	take(t, c, []step{{"apply", appliesAll}})
-	c.haproxy(t)
-	u := &upgrade{}
+	u := &upgrade{to: next, options: []string{insisting}, dataOptions: []string{insistingOnData}, migrated: []string{"heat", "keystone", "neutron", "nova", "nova_cell0"}}
+	c := u.begin(t)
 	take(t, c, []step{
-		{"contents", u.make},
 		{"keys rotate", u.rotates},
 		{"tokens outlive rotations", tokensStay},
 		{"declared", u.declare},
 		{"check fails", u.stops},
-		{"checks", u.checks},
+		{"checks", u.checksOldHypervisors},
+		{"feature flag", enablesKhepri},
 		{"data", u.data},
 		{"service does not start", u.fails},
 		{"control", u.control},
 		{"nodes", u.nodes},
 		{"rollout", u.rollout},
 		{"once more", u.last},
+		{"workaround taken away", u.takesWorkaroundAway},
+		{"resource provider", oldStyleIsKept},
+	})
+	u.end(t, c)
+}
+
+// TestUpgradeSLURP upgrades as OpenStack supports it, from a release to the one after the next, without any option. Debian
+// has five services of the later one. The others run the programs of the first release, as those of the
+// later one.
+func TestUpgradeSLURP(t *testing.T) {
+	u := &upgrade{to: supported, migrated: []string{"heat", "neutron", "nova", "nova_cell0"}}
+	c := u.begin(t)
+	take(t, c, []step{
+		{"declared", u.declareSupported},
+		{"checks", u.checks},
+		{"data", u.data},
+		{"control", u.control},
+		{"nodes", u.nodes},
+		{"rollout", u.rollout},
+		{"once more", u.last},
+	})
+	u.end(t, c)
+}
+
+// begin brings up the cloud in the first release, with what users make.
+func (u *upgrade) begin(t *testing.T) *cloud {
+	c := newCloud(t, "compute-kit", 3, imagesOfBoth(t, u.to))
+	c.backends = []string{"rbd"}
+	c.write(t, "real.auto.vars.hcl", values(`rbd = { type = "rbd" }`))
+	c.ceph(t)
+	take(t, c, []step{{"apply", appliesAll}})
+	c.haproxy(t)
+	take(t, c, []step{{"contents", u.make}})
+	return c
+}
+
+// end checks that everything is there and works in the later release.
+func (u *upgrade) end(t *testing.T, c *cloud) {
+	take(t, c, []step{
 		{"contents kept", beside(
 			[]step{{"image", u.kept.imageIsBack}, {"volume", u.kept.volumeIsBack}},
-			[]step{{"secret", u.kept.secretIsBack}, {"stack", u.stackIsKept}, {"resource provider", u.oldStyleIsKept}},
+			[]step{{"secret", u.kept.secretIsBack}, {"stack", u.stackIsKept}},
 		)},
 		{"server", serverIsUsed},
 		{"databases", u.databasesAreNew},
@@ -58,18 +92,28 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// imagesOfBoth makes an image layout of the images of both releases, and returns the option that gives
-// it to the nodes. It skips the test if there are none of the next release.
-func imagesOfBoth(t *testing.T) string {
+// imagesOfBoth makes an image layout of the images of the first release and of another one, and returns the option that
+// gives it to the nodes. An image that Debian lacks in the other release is that of the first, with another tag. It skips
+// the test if there are no images of the other release.
+func imagesOfBoth(t *testing.T, release string) string {
 	t.Helper()
-	const layout = "images-" + next
+	layout := "images-" + release
 	index := built(t, layout, "index.json")
 	if _, err := os.Stat(index); errors.Is(err, os.ErrNotExist) {
-		t.Skipf("NOT RUN: there are no images of OpenStack %s in bin/%s; make images-next makes them", next, layout)
+		t.Skipf("NOT RUN: there are no images of OpenStack %s in bin/%s; make images-next makes them", release, layout)
 	}
 	var all, more imageIndex
 	decode(t, built(t, "images", "index.json"), &all)
 	decode(t, index, &more)
+	there := map[string]bool{}
+	for _, manifest := range more.Manifests {
+		there[referenceOf(manifest)] = true
+	}
+	for _, manifest := range all.Manifests {
+		if other := strings.Replace(referenceOf(manifest), ":"+first+"-", ":"+release+"-", 1); other != referenceOf(manifest) && !there[other] {
+			more.Manifests = append(more.Manifests, withReference(manifest, other))
+		}
+	}
 	all.Manifests = append(all.Manifests, more.Manifests...)
 	dir := t.TempDir()
 	option := layoutOf(t, dir, all)
@@ -77,8 +121,13 @@ func imagesOfBoth(t *testing.T) string {
 	return option
 }
 
-// upgrade is the state of the cloud before its upgrade.
+// upgrade is an upgrade from the first release, with the state of the cloud before it.
 type upgrade struct {
+	to          string   // the release
+	options     []string // without which kolla refuses it
+	dataOptions []string // without which kolla refuses the stage data
+	migrated    []string // databases that get another schema
+
 	kept    losses
 	word    string            // an output of the stack
 	schemas map[string]string // by database
@@ -204,6 +253,16 @@ func (u *upgrade) declare(t *testing.T, c *cloud) {
 	wantSaid(t, "plan", plan.out, "Upgrade of OpenStack 2025.1 → 2026.2", "First: checks of", "RabbitMQ 4.0 → 4.3")
 }
 
+// declareSupported declares a release that kolla accepts without an option. Glance's programs stay those of
+// the first release, which lack the module glance.wsgi.api.
+func (u *upgrade) declareSupported(t *testing.T, c *cloud) {
+	c.edit(t, `release  = "`+first+`"`, `release  = "`+u.to+`"`)
+	c.edit(t, "service \"glance\" {\n", "service \"glance\" {\n"+oldGlance)
+	plan := c.kolla(t, 0, "plan")
+	t.Log(plan.out)
+	wantSaid(t, "plan", plan.out, "Upgrade of OpenStack 2025.1 → 2026.1", "First: checks of")
+}
+
 // condition is what an upgrade changes first: the release that the cloud counts as, and the images of
 // its workloads. Databases have their schemas beside.
 func (c *cloud) condition(t *testing.T) string {
@@ -239,17 +298,27 @@ func (c *cloud) force(t *testing.T, way string) {
 	}
 }
 
-// checks mends the row with the program of the release that runs, and checks that the checks pass, and
-// that they change nothing.
-func (u *upgrade) checks(t *testing.T, c *cloud) {
+// checksOldHypervisors mends the row with the program of the release that runs, takes the stage checks, and lets the
+// hypervisors be up again.
+func (u *upgrade) checksOldHypervisors(t *testing.T, c *cloud) {
 	c.kubectl(t, "exec", "deployment/placement-api", "--", "placement-manage", "db", "online_data_migrations")
+	u.checks(t, c)
+	c.force(t, "--up")
+}
+
+// checks checks that the checks pass, and that they change nothing.
+func (u *upgrade) checks(t *testing.T, c *cloud) {
 	before := c.condition(t)
-	u.stage(t, c, "checks", `upgrade-check-\w+: (created|replac|completed)`, "apply", "-auto-approve", insisting, "-until=checks", "-timeout=20m")
+	u.stage(t, c, "checks", `upgrade-check-\w+: (created|replac|completed)`, u.apply("-until=checks")...)
 	if after := c.condition(t); after != before {
 		t.Errorf("the stage checks changed the cloud; it was\n%s\nand is\n%s", before, after)
 	}
 	u.silent = c.silentChecks(t)
-	c.force(t, "--up")
+}
+
+// apply returns the arguments of an apply with the options of the upgrade and more.
+func (u *upgrade) apply(more ...string) []string {
+	return append(append([]string{"apply", "-auto-approve", "-timeout=20m"}, u.options...), more...)
 }
 
 // warning matches a check with a warning in the log of a job.
@@ -328,18 +397,22 @@ func (u *upgrade) underLoad(t *testing.T, c *cloud, name string, do func()) {
 	}
 }
 
-// data checks that the stage data changes databases and queues only. Before it, RabbitMQ gets the experimental
-// feature without which 4.3 does not start with the data of 4.0. Jobs enable the stable ones.
-func (u *upgrade) data(t *testing.T, c *cloud) {
+// enablesKhepri gives RabbitMQ the experimental feature without which 4.3 does not start with the data of 4.0. Jobs
+// enable the stable ones.
+func enablesKhepri(t *testing.T, c *cloud) {
 	c.kubectl(t, "exec", "rabbitmq-server-0", "-c", "server", "--", "rabbitmqctl", "--quiet", "enable_feature_flag", "--opt-in", "khepri_db")
-	u.stage(t, c, "data", `/mariadb-server: updated`, "apply", "-auto-approve", insisting, insistingOnData, "-until=data", "-timeout=20m")
+}
+
+// data checks that the stage data changes databases and queues only.
+func (u *upgrade) data(t *testing.T, c *cloud) {
+	u.stage(t, c, "data", `/mariadb-server: updated`, u.apply(append(u.dataOptions, "-until=data")...)...)
 	flags := c.kubectl(t, "exec", "rabbitmq-server-0", "-c", "server", "--", "rabbitmqctl", "--quiet", "list_feature_flags", "stability", "state", "name")
 	for line := range strings.Lines(flags) {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "stable" && fields[1] != "enabled" {
 			t.Errorf("after the stage data, RabbitMQ's feature flag %s is %s", fields[2], fields[1])
 		}
 	}
-	c.runs(t, "data", map[string]string{"StatefulSet/mariadb-server": next, "StatefulSet/rabbitmq-server": next, "StatefulSet/memcached-server": next}, first)
+	c.runs(t, "data", map[string]string{"StatefulSet/mariadb-server": u.to, "StatefulSet/rabbitmq-server": u.to, "StatefulSet/memcached-server": u.to}, first)
 	c.answerAll(t)
 }
 
@@ -384,8 +457,8 @@ func (u *upgrade) fails(t *testing.T, c *cloud) {
 }
 
 func (u *upgrade) control(t *testing.T, c *cloud) {
-	u.stage(t, c, "control", `/glance-api: updated`, "apply", "-auto-approve", insisting, "-until=control", "-timeout=20m")
-	c.runs(t, "control", onNodes, next)
+	u.stage(t, c, "control", `/glance-api: updated`, u.apply("-until=control")...)
+	c.runs(t, "control", onNodes, u.to)
 	c.answerAll(t)
 }
 
@@ -396,8 +469,8 @@ func (u *upgrade) nodes(t *testing.T, c *cloud) {
 	for _, service := range services {
 		before[service] = c.podsOf(t, service)
 	}
-	u.stage(t, c, "nodes", `/openvswitch-ovs: updated`, "apply", "-auto-approve", insisting, "-timeout=20m")
-	c.runs(t, "nodes", nil, next)
+	u.stage(t, c, "nodes", `/openvswitch-ovs: updated`, u.apply()...)
+	c.runs(t, "nodes", nil, u.to)
 	for _, service := range services {
 		if after := c.podsOf(t, service); after != before[service] {
 			t.Errorf("the pods of %s were %s, and are %s before the rollout", service, before[service], after)
@@ -419,11 +492,16 @@ func (u *upgrade) rollout(t *testing.T, c *cloud) {
 }
 
 // last checks that the last apply starts the pods again that talked to old hypervisors, and that nothing is
-// left to do, also without the workaround.
+// left to do.
 func (u *upgrade) last(t *testing.T, c *cloud) {
-	wantSaid(t, "plan", c.kolla(t, 2, "plan", "-detailed-exitcode").out, "pod restarts", `"2025.1" → "2026.2"`)
+	wantSaid(t, "plan", c.kolla(t, 2, "plan", "-detailed-exitcode").out, "pod restarts", `"`+first+`" → "`+u.to+`"`)
 	u.stage(t, c, "last apply", `/nova-conductor: updated`, "apply", "-auto-approve", "-timeout=20m")
 	c.noChanges(t)
+	c.answerAll(t)
+}
+
+// takesWorkaroundAway checks that nothing is left to do without the workaround, too.
+func (u *upgrade) takesWorkaroundAway(t *testing.T, c *cloud) {
 	for _, file := range []string{"nova.conf", "nova-compute.conf"} {
 		c.edit(t, fmt.Sprintf(workaround, file), "\n")
 	}
@@ -444,7 +522,7 @@ func (u *upgrade) stackIsKept(t *testing.T, c *cloud) {
 }
 
 // oldStyleIsKept checks that Placement uses the row that was mended.
-func (u *upgrade) oldStyleIsKept(t *testing.T, c *cloud) {
+func oldStyleIsKept(t *testing.T, c *cloud) {
 	id := c.value(t, "resource", "provider", "list", "--name", "old-style", "-f", "value", "-c", "uuid")
 	c.value(t, "resource", "provider", "delete", id)
 }
@@ -471,8 +549,7 @@ func (u *upgrade) databasesAreNew(t *testing.T, c *cloud) {
 			changed = append(changed, name)
 		}
 	}
-	want := []string{"heat", "keystone", "neutron", "nova", "nova_cell0"}
-	if !slices.Equal(changed, want) {
-		t.Errorf("the schemas of %v have changed, want those of %v", changed, want)
+	if !slices.Equal(changed, u.migrated) {
+		t.Errorf("the schemas of %v have changed, want those of %v", changed, u.migrated)
 	}
 }

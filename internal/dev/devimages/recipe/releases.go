@@ -37,16 +37,31 @@ func Releases() []Release {
 			},
 		},
 		{
-			Name:    "2026.2",
-			Suite:   "sid",
-			Tag:     "2026.2-debian-trixie",
-			Sources: []string{"deb MIRROR sid main"},
-			// Mirrors may keep a snapshot of sid for longer than its metadata is valid.
-			AptOptions: []string{`Acquire::Check-Valid-Until "false"`},
+			// Debian testing has five services of this release. The others are of 2026.2, or absent.
+			Name:       "2026.1",
+			Suite:      "forky",
+			Tag:        "2026.1-debian-trixie",
+			Sources:    []string{"deb MIRROR forky main"},
+			AptOptions: snapshot,
+			Images: slices.DeleteFunc(slices.Clone(upgraded), func(image string) bool {
+				project, _, _ := strings.Cut(image, "-")
+				return !slices.Contains([]string{"cinder", "heat", "neutron", "nova", "placement"}, project)
+			}),
+		},
+		{
+			Name:       "2026.2",
+			Suite:      "sid",
+			Tag:        "2026.2-debian-trixie",
+			Sources:    []string{"deb MIRROR sid main"},
+			AptOptions: snapshot,
 			Images:     upgraded,
 		},
 	}
 }
+
+// snapshot are the options for suites that change each day. Mirrors may keep a snapshot of them for longer
+// than its metadata is valid.
+var snapshot = []string{`Acquire::Check-Valid-Until "false"`}
 
 // upgraded are the images of examples/compute-kit. A test upgrades this cloud. The programs around it
 // are those of the default release.

@@ -30,21 +30,22 @@ func TestReleasesOfImages(t *testing.T) {
 }
 
 func TestFindRelease(t *testing.T) {
-	for given, want := range map[string]string{"": "2025.1", "2025.1": "2025.1", "2026.2": "2026.2"} {
+	for given, want := range map[string]string{"": "2025.1", "2025.1": "2025.1", "2026.1": "2026.1", "2026.2": "2026.2"} {
 		if got, err := recipe.FindRelease(given); err != nil || got.Name != want {
 			t.Errorf("release %q is %q (%v), want %s", given, got.Name, err, want)
 		}
 	}
-	const want = `there are no images of a release "2025.2"; there are those of 2025.1, 2026.2`
+	const want = `there are no images of a release "2025.2"; there are those of 2025.1, 2026.1, 2026.2`
 	if _, err := recipe.FindRelease("2025.2"); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }
 
-// TestAptSources checks that sid has one source, because it has no archive of updates.
+// TestAptSources checks that sid and testing have one source each. Testing gets security updates from sid.
 func TestAptSources(t *testing.T) {
 	for name, want := range map[string][]string{
 		"2025.1": {"deb http://a trixie main", "deb http://a trixie-updates main", "deb http://b trixie-security main"},
+		"2026.1": {"deb http://a forky main"},
 		"2026.2": {"deb http://a sid main"},
 	} {
 		release, err := recipe.FindRelease(name)
