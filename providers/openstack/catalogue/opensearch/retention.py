@@ -1,4 +1,4 @@
-# Writes the policy that deletes old indices, and the template of new ones. Both become what they are here.
+# Writes the policy that deletes old indices, and the template of new ones. Changes by others are overwritten.
 import json
 import os
 import urllib.error
@@ -25,7 +25,7 @@ def call(method, path, body=None, good=(200, 201)):
 
 status, known = call("GET", policy_path, good=(200, 404))
 at = ""
-if status == 200:  # a change has to name the version that it changes
+if status == 200:  # OpenSearch wants the version of the policy that a change replaces
     at = f"?if_seq_no={known['_seq_no']}&if_primary_term={known['_primary_term']}"
 call("PUT", policy_path + at, {"policy": {
     "description": "Logs of the cloud, made by kolla",
@@ -46,7 +46,7 @@ call("PUT", "/_index_template/kolla-logs", {"index_patterns": patterns, "priorit
         )},
     }},
 }})
-# Indices go on with the policy as it was when they got it. Those without any get it now.
+# An index keeps the version of the policy that it got. Indices without a policy get this one.
 for change in ("change_policy", "add"):
     _, answer = call("POST", f"/_plugins/_ism/{change}/" + ",".join(patterns), {"policy_id": "kolla-retention"}, good=(200, 404))
     for failed in answer.get("failed_indices", []):

@@ -4,7 +4,7 @@
 mkdir -p "$OPENSEARCH_PATH_CONF"
 cp -RL /etc/opensearch/. "$OPENSEARCH_PATH_CONF"
 
-# Only members that find no cluster make one: a new member, and one that lost its volume, join the others.
+# A member forms a cluster only if no other member answers. So new members, and members without their volume, join.
 initial=
 for member in $MEMBERS; do
   name=${member%%.*}
