@@ -61,13 +61,13 @@ images: devnode ## make bin/images, container images from Debian packages, for r
 	bin/kolla-devimages build -out bin/images -binaries bin/node/images
 	bin/kolla-devimages unpack -out bin/images -to bin/outside ceph chromium haproxy keepalived kolla-toolbox rsyslog tempest
 
-# The releases to which test-upgrade upgrades a cloud.
-LATER := 2026.1 2026.2
+# Debian bookworm has the programs around OpenStack of some of Kolla's images. test-upgrade upgrades clouds to the others.
+MORE := 2025.1-bookworm 2026.1 2026.2
 
-images-next: ## make bin/images-2026.1 and bin/images-2026.2, container images of later releases (as root)
+images-more: ## make bin/images-RELEASE, container images of another distribution and of later releases (as root)
 	@mkdir -p bin
 	cd internal/dev/devimages && go build -o ../../../bin/kolla-devimages .
-	for release in $(LATER); do bin/kolla-devimages build -release $$release -out bin/images-$$release || exit 1; done
+	for release in $(MORE); do bin/kolla-devimages build -release $$release -out bin/images-$$release || exit 1; done
 
 demo: build devcluster ## plan and apply a cloud on a local cluster, then show drift
 	@./internal/dev/demo/run
@@ -143,9 +143,12 @@ test-state: build devcluster images ## break services that keep state on real no
 test-check: build devcluster images ## break a cloud in five ways on real nodes, and see what kolla check says (as root)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 120m -run TestCheck ./internal/dev/realcloud
 
-test-upgrade: build devcluster images images-next ## upgrade clouds with servers to later releases, on real nodes (as root)
+test-upgrade: build devcluster images images-more ## upgrade clouds with servers to later releases, on real nodes (as root)
 	KOLLA_REAL=1 go test -count=1 -v -timeout 150m -run TestUpgrade ./internal/dev/realcloud
 	KOLLA_REAL=1 KOLLA_TEST_RELEASE=2026.2 go test -count=1 -v -timeout 30m -run TestSmoke ./internal/dev/realcloud
+
+test-bookworm: build devcluster images images-more ## the programs around OpenStack of Kolla's images of Debian bookworm, on real nodes (as root)
+	KOLLA_REAL=1 KOLLA_TEST_RELEASE=2025.1-bookworm go test -count=1 -v -timeout 150m -run "TestSmoke|TestVIP|TestOVNCluster|TestState" ./internal/dev/realcloud
 
 # TEMPEST chooses tests of Tempest: empty, those that the interop guideline requires; all; or a regular
 # expression. TEMPEST_CLUSTER is the directory of a cluster whose cloud runs already. TEMPEST_HOLD keeps the cloud.
@@ -276,4 +279,4 @@ clean: ## remove what was built, and the clusters of the demos
 	done
 	rm -rf bin dist .demo .demo-real
 
-.PHONY: help build devcluster devnode images images-next demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-state test-check test-members test-upgrade test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release generate image release-check clean
+.PHONY: help build devcluster devnode images images-more demo demo-real test-fast test test-smoke test-real test-nodes test-cloud test-services test-state test-check test-members test-upgrade test-bookworm test-tempest test-others test-all test-images not-run test-race check lint vulnerabilities fmt oslo-tables golden fuzz bench bench-go profile release generate image release-check clean

@@ -2,7 +2,6 @@ package realcloud_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,19 +45,15 @@ type cloud struct {
 // newCloud starts nodes for an example of the project, with more flags of the local cluster.
 func newCloud(t *testing.T, example string, nodes int, flags ...string) *cloud {
 	t.Helper()
-	release := cmp.Or(os.Getenv("KOLLA_TEST_RELEASE"), first)
-	if release == next && len(flags) == 0 {
-		flags = []string{imagesOfBoth(t, next)}
-	} else if release != first {
-		t.Fatalf("KOLLA_TEST_RELEASE is %s: there are images of %s and %s only, and tests that bring their own run %s", release, first, next, first)
+	if name := os.Getenv(imagesVariable); name != "" && len(flags) > 0 {
+		t.Fatalf("%s is %s, and this test brings its own images", imagesVariable, name)
 	}
 	c := emptyCloud(t, nodes, flags...)
 	if err := os.CopyFS(c.dir, os.DirFS(filepath.Join(c.root, "examples", example))); err != nil {
 		t.Fatal(err)
 	}
-	c.write(t, "cloud.hcl", spread(c.text(t)))
-	if release == next {
-		c.edit(t, `release  = "`+first+`"`, `release  = "`+next+`"`)
+	c.write(t, "cloud.hcl", ofChosen(spread(c.text(t))))
+	if release, _ := chosenImages(); release == next {
 		c.routes(t)
 	}
 	return c
@@ -99,6 +94,9 @@ func (c *cloud) keystone() string { return c.at("5000") + "/v3" }
 // emptyCloud starts nodes for a cloud without a configuration.
 func emptyCloud(t *testing.T, nodes int, flags ...string) *cloud {
 	t.Helper()
+	if name := os.Getenv(imagesVariable); name != "" && len(flags) == 0 {
+		flags = []string{imagesOf(t, name).option(t)}
+	}
 	return withoutConfiguration(t, clustertest.StartReal(t, nodes, flags...), 110)
 }
 

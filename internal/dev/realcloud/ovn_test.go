@@ -38,7 +38,7 @@ service "memcached" {
 // It then takes a node, the leader, volumes, pods and power away in turn, and goes back to one member.
 func TestOVNCluster(t *testing.T) {
 	c := emptyCloud(t, 3)
-	c.write(t, "cloud.hcl", onlyOVN)
+	c.write(t, "cloud.hcl", ofChosen(onlyOVN))
 	take(t, c, []step{
 		{"one member", memberIsAlone},
 		{"three members", membersJoin},

@@ -85,7 +85,7 @@ func TestSmoke(t *testing.T) {
 
 // values returns the values of the example's variables, with the given stores of volumes.
 func values(volumes string) string {
-	return `
+	return ofChosen(`
 control  = ["real-1", "real-2", "real-3"]
 compute  = ["real-2", "real-3"]
 vip      = "` + vip + `"
@@ -98,7 +98,7 @@ virt_type          = "qemu"
 datapath_type      = "netdev"
 tunnel_network     = "10.201.0.0/24"
 provider_interface = "eth2"
-`
+`)
 }
 
 // tracesOfComputes returns the traces on the nodes of the role compute. A test calls it before the

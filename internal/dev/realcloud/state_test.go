@@ -3,6 +3,7 @@ package realcloud_test
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -72,8 +73,9 @@ type part struct {
 // TestState breaks the services that keep state, one break after another, while clients outside write
 // through the VIP. After each break every write that was answered is there, and none twice.
 func TestState(t *testing.T) {
-	c := emptyCloud(t, 3, imagesWithTag(t, registry+"mariadb-server", secondTag))
-	c.write(t, "cloud.hcl", stateful)
+	images := imagesOf(t, os.Getenv(imagesVariable)).withTag(t, registry+"mariadb-server", secondTag)
+	c := emptyCloud(t, 3, images.option(t))
+	c.write(t, "cloud.hcl", ofChosen(stateful))
 	take(t, c, []step{{"apply", func(t *testing.T, c *cloud) {
 		r := c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m")
 		measured(t, "apply of the services with state", r.took.Round(time.Second))

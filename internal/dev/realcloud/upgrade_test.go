@@ -2,11 +2,9 @@ package realcloud_test
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +12,7 @@ import (
 	"time"
 )
 
-// Releases of the images: first is that of bin/images, the others are those of bin/images-RELEASE.
+// Releases of the images: first is that of bin/images, the others have images in bin/images-RELEASE.
 const first, supported, next = "2025.1", "2026.1", "2026.2"
 
 // insisting is the option without which kolla refuses the step from first to next. OpenStack does not
@@ -69,7 +67,7 @@ func TestUpgradeSLURP(t *testing.T) {
 
 // begin brings up the cloud in the first release, with what users make.
 func (u *upgrade) begin(t *testing.T) *cloud {
-	c := newCloud(t, "compute-kit", 3, imagesOfBoth(t, u.to))
+	c := newCloud(t, "compute-kit", 3, imagesOf(t, u.to).option(t))
 	c.backends = []string{"rbd"}
 	c.write(t, "real.auto.vars.hcl", values(`rbd = { type = "rbd" }`))
 	c.ceph(t)
@@ -90,35 +88,6 @@ func (u *upgrade) end(t *testing.T, c *cloud) {
 		{"databases", u.databasesAreNew},
 		{"all checked", u.allWereChecked},
 	})
-}
-
-// imagesOfBoth makes an image layout of the images of the first release and of another one, and returns the option that
-// gives it to the nodes. An image that Debian lacks in the other release is that of the first, with another tag. It skips
-// the test if there are no images of the other release.
-func imagesOfBoth(t *testing.T, release string) string {
-	t.Helper()
-	layout := "images-" + release
-	index := built(t, layout, "index.json")
-	if _, err := os.Stat(index); errors.Is(err, os.ErrNotExist) {
-		t.Skipf("NOT RUN: there are no images of OpenStack %s in bin/%s; make images-next makes them", release, layout)
-	}
-	var all, more imageIndex
-	decode(t, built(t, "images", "index.json"), &all)
-	decode(t, index, &more)
-	there := map[string]bool{}
-	for _, manifest := range more.Manifests {
-		there[referenceOf(manifest)] = true
-	}
-	for _, manifest := range all.Manifests {
-		if other := strings.Replace(referenceOf(manifest), ":"+first+"-", ":"+release+"-", 1); other != referenceOf(manifest) && !there[other] {
-			more.Manifests = append(more.Manifests, withReference(manifest, other))
-		}
-	}
-	all.Manifests = append(all.Manifests, more.Manifests...)
-	dir := t.TempDir()
-	option := layoutOf(t, dir, all)
-	linkBlobs(t, dir, layout)
-	return option
 }
 
 // upgrade is an upgrade from the first release, with the state of the cloud before it.

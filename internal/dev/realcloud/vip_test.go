@@ -104,7 +104,7 @@ service "answers" {
 // open new connections. At the end it prints a table.
 func TestVIP(t *testing.T) {
 	c := emptyCloud(t, 3)
-	c.write(t, "cloud.hcl", edge(managedExposure))
+	c.write(t, "cloud.hcl", ofChosen(edge(managedExposure)))
 	v := &vipTest{cloud: c}
 	c.whole.Cleanup(func() { t.Log(v.table()) })
 	take(t, c, []step{

@@ -28,7 +28,7 @@ func TestUsage(t *testing.T) {
 		"help":               {[]string{"help"}, 0, "build -out DIR [IMAGE...]", ""},
 		"help of a command":  {[]string{"build", "-help"}, 0, "-cache directory", ""},
 		"no directory":       {[]string{"build"}, 2, "", "-out has to name the directory"},
-		"unknown release":    {[]string{"build", "-out", "x", "-release", "2025.2"}, 1, "", `no images of a release "2025.2"; there are those of 2025.1, 2026.2`},
+		"unknown release":    {[]string{"build", "-out", "x", "-release", "2025.2"}, 1, "", `no images of a release "2025.2"; there are those of 2025.1, 2025.1-bookworm, 2026.1, 2026.2`},
 		"an unknown flag":    {[]string{"build", "-x"}, 2, "", "build: flag provided but not defined: -x"},
 		"list of what":       {[]string{"list"}, 2, "", "-out is wanted"},
 		"nothing there":      {[]string{"list", "-out", "/nowhere"}, 1, "", "no such file"},

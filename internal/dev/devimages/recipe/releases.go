@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Release is a release of OpenStack with the Debian suite that contains it.
+// Release is a release of OpenStack with a Debian suite that contains its programs, or those around them.
 type Release struct {
+	// Name is the release, with the suite if another one has its OpenStack.
 	Name string
 	// Suite is the Debian suite of the packages.
 	Suite string
@@ -34,6 +35,22 @@ func Releases() []Release {
 				"deb MIRROR trixie main",
 				"deb MIRROR trixie-updates main",
 				"deb SECURITY trixie-security main",
+			},
+		},
+		{
+			// What Kolla's images of this tag take from Debian. Their OpenStack does not come from there.
+			Name:  "2025.1-bookworm",
+			Suite: "bookworm",
+			Tag:   "2025.1-debian-bookworm",
+			Sources: []string{
+				"deb MIRROR bookworm main",
+				"deb MIRROR bookworm-updates main",
+				"deb SECURITY bookworm-security main",
+			},
+			Images: []string{
+				"haproxy", "keepalived", "mariadb-server", "memcached", "nova-libvirt",
+				"openvswitch-db-server", "openvswitch-vswitchd",
+				"ovn-controller", "ovn-nb-db-server", "ovn-northd", "ovn-sb-db-relay", "ovn-sb-db-server",
 			},
 		},
 		{
