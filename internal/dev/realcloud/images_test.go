@@ -71,17 +71,17 @@ func imagesOf(t *testing.T, name string) *images {
 	return all
 }
 
-// withTag returns the images in which one has a second tag.
+// withTag returns the images in which one of bin/images has a second tag.
 func (all *images) withTag(t *testing.T, image, tag string) *images {
 	t.Helper()
-	release, distro := chosenImages()
+	release, distro := releaseOf("")
 	for _, manifest := range all.Manifests {
 		if referenceOf(manifest) == image+":"+release+"-"+distro {
 			all.Manifests = append(all.Manifests, withReference(manifest, image+":"+tag))
 			return all
 		}
 	}
-	t.Fatalf("there is no image %s of %s", image, release)
+	t.Fatalf("bin/images has no image %s", image)
 	return nil
 }
 

@@ -367,6 +367,7 @@ func databaseRestarts(t *testing.T, c *cloud) {
 	c.kolla(t, 0, "apply", "-auto-approve", "-timeout=20m")
 }
 
+// databaseGetsImage gives the members the image of bin/images. If the others have an older MariaDB, this is its upgrade.
 func databaseGetsImage(t *testing.T, c *cloud) {
 	const image = registry + "mariadb-server:" + secondTag
 	c.edit(t, "  buffer_pool     = \"256M\"\n", "  buffer_pool     = \"256M\"\n  images          = { mariadb-server = \""+image+"\" }\n")
@@ -375,6 +376,7 @@ func databaseGetsImage(t *testing.T, c *cloud) {
 		if got := c.kubectl(t, "get", "pod", pod, "-o", "jsonpath={.spec.containers[0].image}"); got != image {
 			t.Errorf("%s has the image %s, want %s", pod, got, image)
 		}
+		measured(t, pod+" runs", c.kubectl(t, append([]string{"exec", pod, "-c", "server", "--"}, sqlOn("SELECT VERSION()")...)...))
 	}
 }
 
