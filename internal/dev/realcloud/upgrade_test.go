@@ -222,11 +222,19 @@ func (u *upgrade) declare(t *testing.T, c *cloud) {
 	wantSaid(t, "plan", plan.out, "Upgrade of OpenStack 2025.1 → 2026.2", "First: checks of", "RabbitMQ 4.0 → 4.3")
 }
 
-// declareSupported declares a release that kolla accepts without an option. Glance's programs stay those of
-// the first release, which lack the module glance.wsgi.api.
+// oldBarbican runs Barbican 2025.1 with the configuration of a later release. It lacks the module
+// barbican.wsgi.api.
+const oldBarbican = `
+  config "barbican-api-uwsgi.ini" {
+    values = { uwsgi = { module = null, wsgi-file = "/var/lib/kolla/venv/bin/barbican-wsgi-api" } }
+  }
+`
+
+// declareSupported declares a release that kolla accepts without an option. Barbican and Glance keep their programs.
 func (u *upgrade) declareSupported(t *testing.T, c *cloud) {
 	c.edit(t, `release  = "`+first+`"`, `release  = "`+u.to+`"`)
 	c.edit(t, "service \"glance\" {\n", "service \"glance\" {\n"+oldGlance)
+	c.edit(t, "service \"barbican\" {\n", "service \"barbican\" {\n"+oldBarbican)
 	plan := c.kolla(t, 0, "plan")
 	t.Log(plan.out)
 	wantSaid(t, "plan", plan.out, "Upgrade of OpenStack 2025.1 → 2026.1", "First: checks of")
