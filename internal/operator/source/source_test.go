@@ -31,6 +31,7 @@ type objects map[string]map[string][]byte
 func (o objects) ConfigMap(_ context.Context, name string) (map[string][]byte, error) {
 	return o.get("configmap/" + name)
 }
+
 func (o objects) Secret(_ context.Context, name string) (map[string][]byte, error) {
 	return o.get("secret/" + name)
 }

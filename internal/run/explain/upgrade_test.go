@@ -63,7 +63,8 @@ func TestLeftUpgrade(t *testing.T) {
 			plan := &plans.Plan{Options: []string{"-force-release=2025.2"}, Selection: plans.Selection{Until: "control"}, Upgrade: &plans.Upgrade{
 				From: test.from, To: newer, Databases: []string{"keystone", "nova"}, Versions: []plans.VersionChange{{Program: "RabbitMQ", From: "4.0", To: "4.1"}},
 				Services: []plans.ServiceUpgrade{
-					{Name: "keystone", Block: "service.keystone", From: older, To: newer}, {Name: "nova", Block: "service.nova", From: older, To: newer},
+					{Name: "keystone", Block: "service.keystone", From: older, To: newer},
+					{Name: "nova", Block: "service.nova", From: older, To: newer},
 					{Name: "rabbitmq", Block: "service.rabbitmq", From: older, To: newer},
 				},
 			}}

@@ -733,7 +733,9 @@ func TestSelect(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	checks := smoke.Checks()
 	report := &smoke.Report{Cloud: "prod", Began: time.Unix(1e9, 0), Left: []string{"Project x"}, Results: []smoke.Result{
-		{Check: checks[0], Outcome: smoke.OK, Took: 1500 * time.Millisecond}, {Check: checks[1], Outcome: smoke.Failed, Took: time.Second}, {Check: checks[2], Outcome: smoke.Skipped},
+		{Check: checks[0], Outcome: smoke.OK, Took: 1500 * time.Millisecond},
+		{Check: checks[1], Outcome: smoke.Failed, Took: time.Second},
+		{Check: checks[2], Outcome: smoke.Skipped},
 		{Check: checks[3], Outcome: smoke.Skipped, Unasked: true},
 	}}
 	text, err := report.Metrics()
