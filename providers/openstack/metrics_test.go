@@ -171,7 +171,7 @@ func TestMetricsRestartNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source = source[:bytes.Index(source, []byte("service \"prometheus\""))]
+	source, _, _ = bytes.Cut(source, []byte("service \"prometheus\""))
 	without := regexp.MustCompile(`(?ms)^  metrics \{.*?^  \}\n`).ReplaceAll(source, nil)
 	off, on := t.TempDir(), t.TempDir()
 	for dir, text := range map[string][]byte{off: without, on: source} {

@@ -34,7 +34,7 @@ import (
 // product is the name of the server in differences and reasons.
 const product = "RabbitMQ"
 
-// Owned, before CLOUD/SERVICE, is the description of virtual hosts that the job makes.
+// Owned is the description of virtual hosts that the job makes, before CLOUD/SERVICE.
 const Owned = "Managed by kolla: "
 
 // Registrar compares registrations. It implements providers.Registrar.

@@ -159,7 +159,7 @@ func (c entryClient) says(t *testing.T, url, want string) http.Header {
 	var last string
 	deadline := time.Now().Add(clustertest.Patience)
 	for {
-		r, body, err := c.get(url)
+		r, body, err := c.get(url) //nolint:bodyclose // get closes it
 		switch {
 		case err != nil:
 			last = err.Error()

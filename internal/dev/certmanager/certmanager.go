@@ -93,7 +93,7 @@ func (a ACME) Root(t testing.TB) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Body.Close()
+	defer func() { _ = r.Body.Close() }()
 	root, err := io.ReadAll(r.Body)
 	if err != nil || !out.AppendCertsFromPEM(root) {
 		t.Fatalf("%s says %q: %v", a.roots, root, err)

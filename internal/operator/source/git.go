@@ -98,7 +98,7 @@ func addFile(files *Files, file *object.File) error {
 	if err != nil {
 		return fmt.Errorf("read %s of the source: %w", file.Name, err)
 	}
-	defer content.Close()
+	defer func() { _ = content.Close() }() // all that counts was read
 	if file.Mode != filemode.Symlink {
 		return files.Add(file.Name, content)
 	}
@@ -186,7 +186,7 @@ func hostKeys(lines []byte) (ssh.HostKeyCallback, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }()
 	_, err = file.Write(lines)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, err

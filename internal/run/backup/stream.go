@@ -26,7 +26,7 @@ func receive(ctx context.Context, shell Shell, pod types.NamespacedName, contain
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	waits, arrived := io.Pipe()
-	defer waits.Close()
+	defer func() { _ = waits.Close() }() // never fails
 	defer context.AfterFunc(ctx, func() { _ = arrived.Close() })()
 	marked := &marked{dst: dst, mark: []byte(rand.Text()), cancel: cancel, arrived: arrived}
 	return marked.end(shell.Stream(ctx, pod, container, append([]string{"sh", "-c", attended, string(marked.mark)}, command...), waits, marked))

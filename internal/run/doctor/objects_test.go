@@ -489,7 +489,7 @@ func TestBackups(t *testing.T) {
 		"weekly":           {strings.Replace(job(ours, nothing, `lastSuccessfulTime: "2026-11-22T02:40:00Z"`), "* * *", "* * 0", 1), ""},
 		"suspended":        {job(ours, "suspend: true", `lastSuccessfulTime: "2026-11-28T02:40:00Z"`), "warning CronJob openstack/backup: is suspended, so there are no new backups"},
 		"another zone":     {job(ours, `timeZone: Asia/Tokyo`, `lastSuccessfulTime: "2026-11-27T02:40:00Z"`), "error CronJob openstack/backup: made its last backup 33 h ago, and one run did not succeed since"},
-		"due in its zone":  {strings.Replace(job(ours, `timeZone: Etc/GMT+8`, `lastSuccessfulTime: "2026-11-27T10:40:00Z"`), "23 2", "23 2", 1), ""},
+		"due in its zone":  {job(ours, `timeZone: Etc/GMT+8`, `lastSuccessfulTime: "2026-11-27T10:40:00Z"`), ""},
 		"of others":        {job("other", nothing, ``), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, "backups", facts(t, "", c.live), list(c.want)...) })

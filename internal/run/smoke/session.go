@@ -106,7 +106,7 @@ func (c *Cloud) http() http.Client {
 
 // call sends JSON to a service, and reads the JSON of the answer. body and into may be nil.
 func (s *session) call(ctx context.Context, method, service, path string, body, into any) error {
-	_, err := s.send(ctx, method, service, path, &gophercloud.RequestOpts{JSONBody: body, JSONResponse: into})
+	_, err := s.send(ctx, method, service, path, &gophercloud.RequestOpts{JSONBody: body, JSONResponse: into}) //nolint:bodyclose // the library has closed it
 	return err
 }
 

@@ -32,7 +32,7 @@ func (t *trial) image(ctx context.Context) error {
 	}
 	file := "images/" + made.ID + "/file"
 	upload := &gophercloud.RequestOpts{RawBody: bytes.NewReader(sent), MoreHeaders: map[string]string{"Content-Type": "application/octet-stream"}}
-	if _, err := t.user.send(ctx, http.MethodPut, image, file, upload); err != nil {
+	if _, err := t.user.send(ctx, http.MethodPut, image, file, upload); err != nil { //nolint:bodyclose // the library has closed it
 		return err
 	}
 	if err := t.reach(ctx, "The image", image, "images/"+made.ID, "active"); err != nil {

@@ -15,6 +15,7 @@ import (
 // Kind says what became of an option.
 type Kind int
 
+// What became of an option.
 const (
 	_          Kind = iota
 	Removed         // the service does not read it
@@ -134,7 +135,7 @@ func (v *verdict) changes() []Change {
 func checked(config *configs.Config, release string) *checker {
 	c := newChecker(config)
 	c.release = release
-	c.check(config)
+	_ = c.check(config) // the checker has what it found
 	return c
 }
 

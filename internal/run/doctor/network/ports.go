@@ -15,6 +15,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
+// ReadPorts are the objects that Ports reads.
 func ReadPorts(*cluster.Facts) []providers.Scope {
 	return []providers.Scope{{GVK: cluster.ServiceKind}, {GVK: cluster.PodKind, Namespace: metav1.NamespaceSystem}}
 }

@@ -27,6 +27,7 @@ import (
 // rangesKind is the kind of the ranges of Service addresses, from Kubernetes 1.33 on.
 var rangesKind = schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "ServiceCIDR"}
 
+// ReadVIPs are the objects that VIPs and Packets read.
 func ReadVIPs(f *cluster.Facts) []providers.Scope {
 	if len(f.Config.Exposures) == 0 {
 		return nil
@@ -294,6 +295,7 @@ var whether = map[string]string{
 	configs.ModeGateway:      "that the listener of the Gateway has the address and the `port` of the exposure, and that the DNS name leads there",
 }
 
+// ReadServing are the objects that Unserved reads.
 func ReadServing(f *cluster.Facts) []providers.Scope { return openstack.ServedBy(f.Config) }
 
 // Unserved reports exposures whose Ingress class, Gateway or issuer the cluster lacks. Errors are findings

@@ -21,6 +21,7 @@ var leaseKind = schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "
 // second, and a request takes time; OpenStack's own limits are tens of seconds.
 const maxClockSkew = 5 * time.Second
 
+// ReadConditions are the objects that Conditions reads.
 func ReadConditions(*cluster.Facts) []providers.Scope {
 	return []providers.Scope{{GVK: cluster.NodeKind}, {GVK: leaseKind, Namespace: corev1.NamespaceNodeLease}}
 }

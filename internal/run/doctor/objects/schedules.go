@@ -16,6 +16,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
+// ScheduleKind is the kind of scheduled jobs.
 var ScheduleKind = kinds.CronJob.WithVersion("v1")
 
 // backupGrace is the time that a backup may take after its schedule.

@@ -14,6 +14,7 @@ import (
 	"kolla.openstack.org/kolla/providers/kinds"
 )
 
+// Kinds of storage.
 var (
 	ClassKind  = kinds.StorageClass.WithVersion("v1")
 	claimKind  = kinds.PersistentVolumeClaim.WithVersion("v1")

@@ -146,14 +146,15 @@ func (r *resolver) given(s *Secret) {
 		s.Revision = configs.KnownAfterApply
 		return
 	}
-	if source.Existing != nil {
+	switch {
+	case source.Existing != nil:
 		r.copied(s, values)
-	} else if source.Files != nil {
+	case source.Files != nil:
 		for key, file := range source.Files {
 			values[key] = r.read(&configs.SecretSource{File: file, Range: source.Range})
 			s.data[key] = object.Literal(values[key])
 		}
-	} else {
+	default:
 		key := s.decl.Keys[0]
 		values[key] = r.read(source)
 		s.data[key] = object.Literal(values[key])
