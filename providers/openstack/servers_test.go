@@ -56,7 +56,7 @@ func TestServersByRelease(t *testing.T) {
 		"ovn/relay":                 "sh -ec relay.sh",
 		"openvswitch/ovs":           "sh -c " + many + " sh ovs-vswitchd unix:/run/openvswitch/db.sock --pidfile=/run/openvswitch/ovs-vswitchd.pid -vconsole:info",
 		"openvswitch/ovs/db":        "sh -ec db.sh",
-		"ovn-controller/controller": "ovn-controller unix:/run/openvswitch/db.sock --unixctl=/run/ovn/ovn-controller.ctl --pidfile=/run/ovn/ovn-controller.pid -vconsole:info",
+		"ovn-controller/controller": "ovn-controller unix:/run/openvswitch/db.sock --pidfile=/run/ovn/ovn-controller.pid -vconsole:info",
 
 		"neutron-ovn-metadata/agent":        "dumb-init --single-child -- " + connect + "neutron-ovn-metadata-agent" + agent,
 		"nova-compute-fast/compute":         compute,

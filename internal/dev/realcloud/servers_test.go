@@ -466,7 +466,12 @@ func serverIsEvacuated(t *testing.T, c *cloud) {
 	measured(t, "evacuation of a server, until it answers", time.Since(began).Round(time.Second))
 
 	c.kolla(t, 0, "apply", "-auto-approve")
-	c.value(t, "--os-compute-api-version", "2.29", "compute", "service", "set", "--up", node, "nova-compute")
+	eventually(t, func() error { // Nova refuses it until nova-compute has started and deleted the server that went away
+		if r := c.openstack(t, "--os-compute-api-version", "2.29", "compute", "service", "set", "--up", node, "nova-compute"); r.code != 0 {
+			return errors.New(r.out)
+		}
+		return nil
+	})
 	eventually(t, func() error {
 		var found struct{ Up []string }
 		c.servers(t, &found, "hypervisors")

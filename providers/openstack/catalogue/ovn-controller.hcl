@@ -80,7 +80,7 @@ definition "ovn-controller" {
     user            = 0
     command = concat([
       "ovn-controller", "unix:/run/openvswitch/db.sock",
-      "--unixctl=/run/ovn/ovn-controller.ctl", "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info",
+      "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info",
     ], cloud.logging == "sidecar" ? ["--log-file=/var/log/kolla/controller.out.log"] : [])
     logs   = "files"
     reason = "It talks to the Open vSwitch of the node, through its socket."
@@ -122,7 +122,7 @@ definition "ovn-controller" {
 
     startup { retries = 360 }
     ready {
-      exec   = ["sh", "-c", "ovn-appctl -t /run/ovn/ovn-controller.ctl connection-status | grep -qx connected"]
+      exec   = ["sh", "-c", "ovn-appctl -t ovn-controller connection-status | grep -qx connected"]
       period = 30
     }
   }
