@@ -473,7 +473,6 @@ func usersAreMadeAgain(t *testing.T, c *cloud) {
 // the plan and the apply. It kills the first pod of a job, and another pod finishes the job.
 // As Cinder restarts anyway, a backend is taken out: answerAll finds none that is down.
 func passwordsRollOut(t *testing.T, c *cloud) {
-	c.encrypt(t)
 	c.write(t, "real.auto.vars.hcl", values(backends))
 	for _, secret := range []string{"placement-user-placement", "cinder-queue-cinder"} {
 		c.kubectl(t, "patch", "secret", secret, "--type=merge", "-p", `{"stringData":{"password":"replaced-by-the-operator"}}`)
