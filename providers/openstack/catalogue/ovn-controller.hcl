@@ -80,7 +80,7 @@ definition "ovn-controller" {
     user            = 0
     command = concat([
       "ovn-controller", "unix:/run/openvswitch/db.sock",
-      "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info",
+      "--pidfile=/run/ovn/ovn-controller.pid", "-vconsole:info", # OVN 23.03 has no --unixctl here
     ], cloud.logging == "sidecar" ? ["--log-file=/var/log/kolla/controller.out.log"] : [])
     logs   = "files"
     reason = "It talks to the Open vSwitch of the node, through its socket."
