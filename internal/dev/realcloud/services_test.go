@@ -30,6 +30,7 @@ func TestServices(t *testing.T) {
 	take(t, c, []step{
 		{"endpoints", endpointsAreTheVIPs},
 		{"orphans", orphansEnd},
+		{"doctor", doctorFindsNothing},
 		{"image", imageComesBack},
 		{"servers", serversBoot},
 		{"interface taken down", interfaceComesUp},
