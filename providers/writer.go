@@ -24,11 +24,8 @@ type Writer interface {
 	// gone, or has another UID, is no error.
 	Release(ctx context.Context, ref Ref, uid types.UID, manager string) error
 	// Wait returns when the object is ready (kstatus; a Job: complete), when it certainly
-	// will not become ready (a *NotReadyError with the reason), or when the context ends. It
-	// calls report with the cause of the wait whenever that changes; report may be nil. The last
-	// cause, at the end of a wait without an error, is something that a ready object still lacks; it
-	// is empty if there is nothing.
-	Wait(ctx context.Context, ref Ref, report func(status string)) error
+	// will not become ready (a *NotReadyError with the reason), or when the context ends.
+	Wait(ctx context.Context, ref Ref, options WaitOptions) error
 	// Message returns the lines that the command of a complete Job leaves for the person who applies,
 	// in its termination message. It is empty if there are none, or if the pods of the Job are gone.
 	Message(ctx context.Context, job Ref) ([]string, error)
@@ -49,6 +46,17 @@ type DeleteOptions struct {
 	// Orphan keeps the dependents of the object, such as its pods. Without Orphan, they are deleted
 	// in the background.
 	Orphan bool
+}
+
+// WaitOptions are the options of a wait.
+type WaitOptions struct {
+	// Pods is how many pods a DaemonSet has at least when its controller has seen all nodes. Before that,
+	// it is not ready. 0 for other objects, and where no node has changed.
+	Pods int
+	// Report is called with the cause of the wait whenever that changes; it may be nil. The last cause, at
+	// the end of a wait without an error, is something that a ready object still lacks; it is empty if
+	// there is nothing.
+	Report func(status string)
 }
 
 // NotReadyError reports why an object does not become ready.

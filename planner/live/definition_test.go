@@ -211,7 +211,7 @@ func define(t *testing.T, b *bench, text string) {
 	if _, err := b.client.Writer().Apply(t.Context(), u, providers.ApplyOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.client.Writer().Wait(t.Context(), providers.RefOf(u), nil); err != nil {
+	if err := b.client.Writer().Wait(t.Context(), providers.RefOf(u), providers.WaitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	probe := parse(t, `{apiVersion: crd.example.org/v2, kind: Gadget, metadata: {name: probe, namespace: `+b.namespace+`}, spec: {colour: red}}`)

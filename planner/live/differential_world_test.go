@@ -298,11 +298,11 @@ func (w *world) apply(ctx context.Context, session *state.Session, plan *plans.P
 // impatient only waits for kinds to be established: random objects seldom become ready.
 type impatient struct{ providers.Writer }
 
-func (i impatient) Wait(ctx context.Context, ref providers.Ref, report func(string)) error {
+func (i impatient) Wait(ctx context.Context, ref providers.Ref, options providers.WaitOptions) error {
 	if ref.GVK.Kind != "CustomResourceDefinition" {
 		return nil
 	}
-	return i.Writer.Wait(ctx, ref, report)
+	return i.Writer.Wait(ctx, ref, options)
 }
 
 func (w *world) writer() providers.Writer {

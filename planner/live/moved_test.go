@@ -41,7 +41,7 @@ func (i *interfered) Apply(ctx context.Context, object *unstructured.Unstructure
 	return i.Writer.Apply(ctx, object, options)
 }
 
-func (i *interfered) Wait(context.Context, providers.Ref, func(string)) error { return nil }
+func (i *interfered) Wait(context.Context, providers.Ref, providers.WaitOptions) error { return nil }
 
 // TestAddedBetweenPlanAndWrite checks that an apply does not write an object to which another
 // client added fields after the approval of the plan. Status updates and labels do not stop the

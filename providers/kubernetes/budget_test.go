@@ -64,7 +64,7 @@ func TestWaitingCostsNoMoreForMore(t *testing.T) {
 	said := make([]string, len(refs))
 	for i, ref := range refs {
 		group.Go(func() {
-			err := writer.Wait(ctx, ref, nil)
+			err := writer.Wait(ctx, ref, providers.WaitOptions{})
 			var notReady *providers.NotReadyError
 			if !errors.As(err, &notReady) {
 				t.Errorf("%s: %v, want a NotReadyError", ref, err)

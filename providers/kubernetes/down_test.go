@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -264,5 +265,45 @@ func TestPodsOfASpecificationThatCameBack(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestLabelledNodeIsWaitedFor checks that a ready DaemonSet is not ready before its controller has seen a node that
+// got a label, and a pod is ready there.
+func TestLabelledNodeIsWaitedFor(t *testing.T) {
+	client, namespace := connect(t), clustertest.Namespace(t)
+	first, second := namespace+"-1", namespace+"-2"
+	bareNode(t, first, namespace)
+	bareNode(t, second, namespace+"-later")
+	made := applied(t, client, namespace, agentOn(namespace), nil)
+	podIs(t, namespace, podOn(t, namespace, first), "True")
+	if got, err := waitFor(t, client, providers.RefOf(made)); err != nil {
+		t.Fatalf("the only pod is ready: got %v after %q", err, got.said)
+	}
+
+	ended := make(chan error)
+	var got reports
+	seen := make(chan struct{})
+	var once sync.Once
+	go func() {
+		ended <- client.Writer().Wait(t.Context(), providers.RefOf(made), providers.WaitOptions{Pods: 2, Report: func(status string) {
+			got.take(status)
+			once.Do(func() { close(seen) })
+		}})
+	}()
+	<-seen
+	clustertest.Kubectl(t, "label", "node", second, "only-for="+namespace, "--overwrite")
+	pod := podOn(t, namespace, second)
+	select {
+	case err := <-ended:
+		t.Fatalf("the second pod is not ready: got %v after %q", err, got.said)
+	case <-time.After(time.Second):
+	}
+	podIs(t, namespace, pod, "True")
+	if err := <-ended; err != nil {
+		t.Fatalf("all pods are ready: got %v after %q", err, got.said)
+	}
+	if first, last := got.said[0], got.said[len(got.said)-1]; first != "its controller has seen 1 of 2 nodes" || last != "" {
+		t.Errorf("it said %q", got.said)
 	}
 }

@@ -96,7 +96,7 @@ func TestDeleteNamesWhatIsLeft(t *testing.T) {
 					t.Fatal(err)
 				}
 				ref := providers.RefOf(made)
-				if err := client.Writer().Wait(t.Context(), ref, nil); err != nil {
+				if err := client.Writer().Wait(t.Context(), ref, providers.WaitOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				refs = append(refs, ref)

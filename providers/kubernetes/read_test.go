@@ -128,7 +128,7 @@ spec:
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { clustertest.Kubectl(t, "delete", "crd", "stars.stars.example.org") })
-	if err := writer.Wait(t.Context(), providers.RefOf(made), nil); err != nil {
+	if err := writer.Wait(t.Context(), providers.RefOf(made), providers.WaitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	star := object(t, clustertest.Namespace(t), "{apiVersion: stars.example.org/v1, kind: Star, metadata: {name: sun}, spec: {}}")

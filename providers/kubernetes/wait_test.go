@@ -55,7 +55,7 @@ func waitFor(t *testing.T, client *kubernetes.Client, ref providers.Ref) (*repor
 	ctx, cancel := context.WithTimeout(t.Context(), clustertest.Patience)
 	defer cancel()
 	var got reports
-	err := client.Writer().Wait(ctx, ref, got.take)
+	err := client.Writer().Wait(ctx, ref, providers.WaitOptions{Report: got.take})
 	return &got, err
 }
 
@@ -66,12 +66,12 @@ func waitUntil(t *testing.T, client *kubernetes.Client, ref providers.Ref, said 
 	ctx, pass := context.WithTimeout(t.Context(), clustertest.Patience)
 	defer pass()
 	var got reports
-	err := client.Writer().Wait(deadline{ctx}, ref, func(status string) {
+	err := client.Writer().Wait(deadline{ctx}, ref, providers.WaitOptions{Report: func(status string) {
 		got.take(status)
 		if strings.Contains(status, said) {
 			pass()
 		}
-	})
+	}})
 	if !slices.ContainsFunc(got.said, func(status string) bool { return strings.Contains(status, said) }) {
 		t.Errorf("it said %q, and not %q", got.said, said)
 	}
@@ -249,11 +249,11 @@ func TestWaitForAddress(t *testing.T) {
 func TestWaitForNamespaceAndClaim(t *testing.T) {
 	client := connect(t)
 	namespace := clustertest.Namespace(t)
-	if err := client.Writer().Wait(t.Context(), providers.Ref{GVK: namespaceKind, Name: namespace}, nil); err != nil {
+	if err := client.Writer().Wait(t.Context(), providers.Ref{GVK: namespaceKind, Name: namespace}, providers.WaitOptions{}); err != nil {
 		t.Error(err)
 	}
 	made := applied(t, client, namespace, claim, nil)
-	if err := client.Writer().Wait(t.Context(), providers.RefOf(made), nil); err != nil {
+	if err := client.Writer().Wait(t.Context(), providers.RefOf(made), providers.WaitOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -389,14 +389,14 @@ func TestWaitForWhatIsNotThere(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
 	ref := providers.Ref{GVK: configMapKind, Namespace: namespace, Name: "settings"}
 	var failure *providers.NotReadyError
-	if err := client.Writer().Wait(t.Context(), ref, nil); !errors.As(err, &failure) || !failure.Final {
+	if err := client.Writer().Wait(t.Context(), ref, providers.WaitOptions{}); !errors.As(err, &failure) || !failure.Final {
 		t.Errorf("never made: got %v", err)
 	}
 	made := applied(t, client, namespace, deployment, map[string]any{"devcluster.kolla/outcome": "not-ready"})
 	time.AfterFunc(500*time.Millisecond, func() {
 		clustertest.Kubectl(t, "-n", namespace, "delete", "deployment", "web")
 	})
-	if err := client.Writer().Wait(t.Context(), providers.RefOf(made), nil); !errors.As(err, &failure) || !failure.Final {
+	if err := client.Writer().Wait(t.Context(), providers.RefOf(made), providers.WaitOptions{}); !errors.As(err, &failure) || !failure.Final {
 		t.Errorf("deleted meanwhile: got %v", err)
 	}
 }
@@ -407,7 +407,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(500*time.Millisecond, cancel)
 	var failure *providers.NotReadyError
-	if err := client.Writer().Wait(ctx, providers.RefOf(made), nil); !errors.Is(err, context.Canceled) || errors.As(err, &failure) {
+	if err := client.Writer().Wait(ctx, providers.RefOf(made), providers.WaitOptions{}); !errors.Is(err, context.Canceled) || errors.As(err, &failure) {
 		t.Errorf("got %v, want the cancellation", err)
 	}
 }
@@ -418,7 +418,7 @@ func TestPodsReplacedOnRequestAreNotWaitedFor(t *testing.T) {
 	for _, manifest := range []string{statefulSet, daemonSet} {
 		manifest = strings.Replace(manifest, "spec:\n", "spec:\n  updateStrategy: {type: OnDelete}\n", 1)
 		made := applied(t, client, namespace, manifest, nil)
-		if err := client.Writer().Wait(t.Context(), providers.RefOf(made), nil); err != nil {
+		if err := client.Writer().Wait(t.Context(), providers.RefOf(made), providers.WaitOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		list, err := client.List(t.Context(), made.GroupVersionKind(), namespace)
@@ -469,7 +469,7 @@ func TestWaitWithoutPermissionToWatch(t *testing.T) {
 	}
 	var permission *providers.PermissionError
 	ref := providers.Ref{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Namespace: namespace, Name: "s"}
-	if err := client.Writer().Wait(t.Context(), ref, nil); !errors.As(err, &permission) || permission.Verb != "list" {
+	if err := client.Writer().Wait(t.Context(), ref, providers.WaitOptions{}); !errors.As(err, &permission) || permission.Verb != "list" {
 		t.Errorf("got %v, want that Secrets may not be listed", err)
 	}
 }

@@ -57,7 +57,7 @@ func TestWaitsShareAWatch(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return writer.Wait(ctx, providers.RefOf(made), nil)
+				return writer.Wait(ctx, providers.RefOf(made), providers.WaitOptions{})
 			})
 		}
 		if err := group.Wait(); err != nil {
@@ -96,7 +96,7 @@ func TestWaitAfterReplacing(t *testing.T) {
 			t.Fatal(err)
 		}
 		ref := providers.RefOf(made)
-		if err := writer.Wait(ctx, ref, nil); err != nil {
+		if err := writer.Wait(ctx, ref, providers.WaitOptions{}); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		if err := writer.Delete(ctx, ref, providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID()}}); err != nil {

@@ -222,7 +222,7 @@ func TestDeleteRemovesDependents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Writer().Wait(t.Context(), providers.RefOf(made), nil); err != nil {
+	if err := client.Writer().Wait(t.Context(), providers.RefOf(made), providers.WaitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := client.Writer().Delete(t.Context(), providers.RefOf(made), providers.DeleteOptions{Precondition: providers.Precondition{UID: made.GetUID()}}); err != nil {
@@ -247,7 +247,7 @@ func TestRestartOfTheServerIsWaitedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	waited := make(chan error, 1)
-	go func() { waited <- writer.Wait(t.Context(), providers.RefOf(made), nil) }()
+	go func() { waited <- writer.Wait(t.Context(), providers.RefOf(made), providers.WaitOptions{}) }()
 
 	stop := make(chan struct{})
 	written := make(chan error, 1)
@@ -309,7 +309,7 @@ spec:
 		if _, err := writer.Apply(t.Context(), definition, providers.ApplyOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := writer.Wait(t.Context(), providers.RefOf(definition), nil); err != nil {
+		if err := writer.Wait(t.Context(), providers.RefOf(definition), providers.WaitOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		mood := object(t, namespace, fmt.Sprintf("{apiVersion: write.example.org/v1, kind: Mood, metadata: {name: m}, mood%d: good}", i))

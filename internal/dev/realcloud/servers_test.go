@@ -415,12 +415,20 @@ func volumeMoves(t *testing.T, c *cloud) {
 	}
 }
 
-// nodeIsAdded checks that a labelled hypervisor boots a server after one apply.
+// agentsOfHypervisors selects the pods that each hypervisor has.
+const agentsOfHypervisors = "app.kubernetes.io/name in (nova-compute, openvswitch, ovn-controller)"
+
+// nodeIsAdded checks that a labelled hypervisor boots a server after one apply, which has waited for its pods.
 func nodeIsAdded(t *testing.T, c *cloud) {
 	c.write(t, "scaled.auto.vars.hcl", `compute = ["real-1", "real-2", "real-3"]
 first   = ["real-1", "real-2", "real-3"]
 `)
 	c.kolla(t, 0, "apply", "-auto-approve")
+	pods := c.kubectl(t, "get", "pods", "-l", agentsOfHypervisors, "--field-selector=spec.nodeName=real-1",
+		"-o", `jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status} {end}`)
+	if all := strings.Fields(pods); len(all) < 3 || strings.Count(pods, "=True") < len(all) {
+		t.Errorf("after the apply, real-1 has %s: not all are there and ready", pods)
+	}
 	guest := &server{}
 	c.servers(t, guest, "boot", "guest-4", "real-1", userData)
 	if guest.Host != "real-1" {
@@ -440,7 +448,7 @@ func serverIsEvacuated(t *testing.T, c *cloud) {
 	const role = "kolla.openstack.org.node-restriction.kubernetes.io/role-"
 	c.cluster.Kubectl(t, "label", "node", node, role+"compute-", role+"first-")
 	eventually(t, func() error {
-		pods := c.kubectl(t, "get", "pods", "-l", "app.kubernetes.io/name in (nova-compute, openvswitch, ovn-controller)", "--field-selector=spec.nodeName="+node, "-o", "name")
+		pods := c.kubectl(t, "get", "pods", "-l", agentsOfHypervisors, "--field-selector=spec.nodeName="+node, "-o", "name")
 		if pods != "" {
 			return fmt.Errorf("%s still has %s", node, pods)
 		}

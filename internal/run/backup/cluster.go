@@ -31,7 +31,7 @@ type Shell interface {
 type Writer interface {
 	Apply(ctx context.Context, object *unstructured.Unstructured, options providers.ApplyOptions) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, ref providers.Ref, options providers.DeleteOptions) error
-	Wait(ctx context.Context, ref providers.Ref, report func(status string)) error
+	Wait(ctx context.Context, ref providers.Ref, options providers.WaitOptions) error
 }
 
 // Cluster is the access to a cluster that backups need.

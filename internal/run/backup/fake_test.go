@@ -322,8 +322,8 @@ func (w *world) Delete(_ context.Context, ref providers.Ref, _ providers.DeleteO
 }
 
 // Wait implements backup.Writer. What is ready has no status.
-func (w *world) Wait(_ context.Context, ref providers.Ref, report func(string)) error {
-	report("")
+func (w *world) Wait(_ context.Context, ref providers.Ref, options providers.WaitOptions) error {
+	options.Report("")
 	if w.onWait != nil {
 		return w.onWait(ref)
 	}

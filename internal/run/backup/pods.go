@@ -111,7 +111,7 @@ func (c *Cluster) start(ctx context.Context, d dataPod) (types.NamespacedName, e
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	err := c.Writer.Wait(limited, ref, func(status string) { c.waits(d.like.Address, "pod "+d.name+": ", status) })
+	err := c.Writer.Wait(limited, ref, providers.WaitOptions{Report: func(status string) { c.waits(d.like.Address, "pod "+d.name+": ", status) }})
 	var late *providers.NotReadyError
 	if errors.As(err, &late) && ctx.Err() == nil {
 		err = fmt.Errorf("start pod %s, which mounts the volume: %s", d.name, late.Reason)

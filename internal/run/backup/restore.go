@@ -213,7 +213,7 @@ func (r *Restore) commit(ctx context.Context, p *Part) error {
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	began := time.Now()
-	if err := c.Writer.Wait(limited, providers.RefOf(p.Live), func(status string) { c.waits(address, "", status) }); err != nil {
+	if err := c.Writer.Wait(limited, providers.RefOf(p.Live), providers.WaitOptions{Report: func(status string) { c.waits(address, "", status) }}); err != nil {
 		return fmt.Errorf("start %s with the restored %s: %w", address, p.Item.What, err)
 	}
 	c.say(address, "ready after %s", words.Duration(time.Since(began)))

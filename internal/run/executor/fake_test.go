@@ -208,11 +208,15 @@ func (c *cluster) Delete(ctx context.Context, ref providers.Ref, options provide
 	return nil
 }
 
-func (c *cluster) Wait(ctx context.Context, ref providers.Ref, report func(string)) error {
+func (c *cluster) Wait(ctx context.Context, ref providers.Ref, options providers.WaitOptions) error {
 	if c.onWait != nil {
-		if err := c.onWait(ctx, ref, report); err != nil {
+		if err := c.onWait(ctx, ref, options.Report); err != nil {
 			return err
 		}
+	}
+	if options.Pods > 0 {
+		c.called("wait %s for %d pods", ref, options.Pods)
+		return nil
 	}
 	c.called("wait %s", ref)
 	return nil

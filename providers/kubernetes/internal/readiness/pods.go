@@ -164,7 +164,7 @@ func (q Inquiry) DownNodes(ctx context.Context, daemonSet *unstructured.Unstruct
 			good++
 		}
 	}
-	want := int(number(daemonSet, 0, "status", "desiredNumberScheduled"))
+	want := Wanted(daemonSet)
 	ready = len(names) > 0 && unready+outdated == 0 && good+len(names) >= want
 	if len(names) > 0 && unready == 0 && outdated > 0 {
 		stuck = &Finding{Cause: causeUnready, Reason: fmt.Sprintf(

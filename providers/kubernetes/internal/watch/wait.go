@@ -32,10 +32,10 @@ const (
 
 // Wait waits until the object at a resource is ready. since is the version that this process
 // wrote last. See providers.Writer.
-func (w *Watches) Wait(ctx context.Context, where resources.Resource, ref providers.Ref, since string, report func(status string)) error {
+func (w *Watches) Wait(ctx context.Context, where resources.Resource, ref providers.Ref, since string, options providers.WaitOptions) error {
 	subscriber := w.Subscribe(ctx, where, ref.Namespace, ref.Name, since)
 	defer subscriber.Unsubscribe()
-	waiter := &waiter{watches: w, source: newWatchedSource(w), ref: ref, report: report, status: "it is not ready yet"}
+	waiter := &waiter{watches: w, source: newWatchedSource(w), ref: ref, pods: options.Pods, report: options.Report, status: "it is not ready yet"}
 	defer waiter.source.close()
 	examination := time.NewTimer(grace)
 	defer examination.Stop()
@@ -78,6 +78,7 @@ type waiter struct {
 	watches *Watches
 	source  *watchedSource
 	ref     providers.Ref
+	pods    int // see providers.WaitOptions
 	report  func(string)
 
 	object   *unstructured.Unstructured // as last seen
@@ -116,6 +117,9 @@ func (w *waiter) assess(ctx context.Context, object *unstructured.Unstructured) 
 	if now.Failed {
 		w.status = now.Status
 		return false, w.failed(ctx)
+	}
+	if seen := readiness.Wanted(object); seen < w.pods {
+		now = readiness.Assessment{Status: fmt.Sprintf("its controller has seen %d of %d nodes", seen, w.pods)}
 	}
 	if now.Ready && !now.Growing || w.bindsLater(ctx) {
 		w.now, w.status = readiness.Examination{}, ""
@@ -157,7 +161,7 @@ func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
 		now.Finding = w.now.Finding
 	}
 	w.now = now
-	return now.Ready
+	return now.Ready && readiness.Wanted(w.object) >= w.pods
 }
 
 // log reads the log that explains a finding. The log of a container that has ended is read

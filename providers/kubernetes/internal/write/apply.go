@@ -92,15 +92,14 @@ func applyError(ref providers.Ref, err error, options providers.ApplyOptions) er
 // Wait returns when the object is ready (kstatus; a Job: complete; a claim: bound, or bound
 // as soon as a pod uses it). It fails when the object certainly will not become ready, with
 // the reason in a *providers.NotReadyError. A deadline of the context is a
-// *providers.NotReadyError with the known cause; a cancellation is the context's error. It
-// calls report with the present status whenever that changes, and with a cause within
-// seconds after the cluster knows it; report may be nil.
-func (w *Writer) Wait(ctx context.Context, ref providers.Ref, report func(status string)) error {
+// *providers.NotReadyError with the known cause; a cancellation is the context's error. A cause
+// is reported within seconds after the cluster knows it.
+func (w *Writer) Wait(ctx context.Context, ref providers.Ref, options providers.WaitOptions) error {
 	where, err := servedResource(ctx, w.access, ref)
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w", ref, err)
 	}
-	return w.watches.Wait(ctx, where, ref, w.written(ref), report)
+	return w.watches.Wait(ctx, where, ref, w.written(ref), options)
 }
 
 // Message returns the lines of the termination message of a complete Job, without secret values.
