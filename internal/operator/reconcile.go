@@ -87,9 +87,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if ctx.Err() != nil {
 		return ctrl.Result{}, nil // the manager stops
 	}
-	if !cloud.DeletionTimestamp.IsZero() {
-		err = definitionsGo(err)
-	}
 	if err != nil {
 		after = w.stopped(err)
 	}
@@ -184,8 +181,8 @@ func (w *work) run(ctx context.Context) (time.Duration, error) {
 	switch {
 	case deleting && (cloud.Spec.DeletionPolicy == v1alpha1.OrphanObjects || !cloud.Status.Managed):
 		return 0, w.release(ctx) // without an apply, there is nothing to destroy
-	case deleting && w.terminating(ctx, cloud.Namespace):
-		w.Log.Warn(namespaceGoes, "cloud", keyOf(cloud))
+	case deleting && (w.terminating(ctx, cloud.Namespace) || w.undefined(ctx, cloud.Namespace)):
+		w.Log.Warn(goesAlong, "cloud", keyOf(cloud))
 		return 0, w.release(ctx)
 	case cloud.Spec.Suspend:
 		w.settle(v1alpha1.Reconciling, v1alpha1.Stalled)

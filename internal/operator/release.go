@@ -3,18 +3,20 @@ package operator
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"kolla.openstack.org/kolla/internal/operator/v1alpha1"
 )
 
-// namespaceGoes is a line of the log. A namespace that goes takes no Event.
-const namespaceGoes = "the namespace of a Cloud is being deleted, so the Cloud goes without a destroy: the objects of its cloud stay. Make the Cloud again, or go on with kolla apply -take-over"
+// goesAlong is a line of the log about a Cloud that nobody deleted by itself. A namespace that is being deleted
+// takes no Event.
+const goesAlong = "the namespace of a Cloud, or the definition of its kind, is being deleted, so the Cloud goes without a destroy: the objects of its cloud stay. Make the Cloud again, or go on with kolla apply -take-over"
 
 // keepObjects says how a deleted Cloud goes without a plan.
 const keepObjects = "To let this Cloud go and keep its objects, set spec.deletionPolicy: Orphan"
@@ -46,6 +48,14 @@ func (r *Reconciler) terminating(ctx context.Context, namespace string) bool {
 	return !found.DeletionTimestamp.IsZero()
 }
 
+// undefined reports whether the kind of Clouds is being deleted, and all Clouds with it. The server then refuses
+// new ones, before it looks at them. Versions of Kubernetes give different reasons, and the same text.
+func (r *Reconciler) undefined(ctx context.Context, namespace string) bool {
+	one := &v1alpha1.Cloud{ObjectMeta: metav1.ObjectMeta{GenerateName: "kolla-", Namespace: namespace}}
+	err := r.Client.Create(ctx, one, client.DryRunAll)
+	return err != nil && strings.Contains(err.Error(), "not allowed while custom resource definition is terminating")
+}
+
 // letAllGo lets the Clouds of a namespace that is being deleted go, while the operator ends. The server ends
 // pods first, so the operator would not see the deletion of the Clouds, and the namespace would wait for
 // them for ever.
@@ -58,19 +68,10 @@ func (r *Reconciler) letAllGo(ctx context.Context) error {
 		return fmt.Errorf("list Clouds: %w", err)
 	}
 	for i := range all.Items {
-		r.Log.Warn(namespaceGoes, "cloud", keyOf(&all.Items[i]))
+		r.Log.Warn(goesAlong, "cloud", keyOf(&all.Items[i]))
 		if err := letGo(ctx, r.Client, &all.Items[i]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// definitionsGo explains the error of a deleted Cloud if the kinds of its plan and its services are being
-// deleted, too. Then no plan can be shown or approved.
-func definitionsGo(err error) error {
-	if err == nil || !apierrors.IsMethodNotSupported(err) && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
-		return err
-	}
-	return failed(v1alpha1.ReasonPlanFailed, "the CustomResourceDefinitions are being deleted, so no plan of the destroy can be made (%v). %s", err, keepObjects)
 }

@@ -103,30 +103,28 @@ func TestOperatorGoesFirst(t *testing.T) {
 	b.again("", uid)
 }
 
-// TestDefinitionsDeleted deletes the kinds of the operator. A Cloud that waits for approval says how it goes,
-// and nothing of the cloud is lost.
+// TestDefinitionsDeleted deletes the kinds of the operator, as an uninstallation does. Nothing of the cloud is lost,
+// and nothing hangs.
 func TestDefinitionsDeleted(t *testing.T) {
-	b := newBench(t)
-	stop := b.start()
-	b.applied("")
-	uid := b.uid()
-	for line := range strings.Lines(b.kubectl("get", "clouds", "-A", "-o", `jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}`)) {
-		if other := strings.Fields(line); other[0] != b.namespace { // of tests that ended
-			b.kubectl("patch", "cloud", other[1], "-n", other[0], "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
-		}
+	for name, more := range map[string]string{"manual": "", "automatic": "  approval: automatic\n"} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			stop := b.start()
+			b.applied(more)
+			uid := b.uid()
+			for line := range strings.Lines(b.kubectl("get", "clouds", "-A", "-o", `jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}`)) {
+				if other := strings.Fields(line); other[0] != b.namespace { // of tests that ended
+					b.kubectl("patch", "cloud", other[1], "-n", other[0], "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+				}
+			}
+			b.kubectl("delete", "crd", "cloudplans.kolla.openstack.org", "cloudservices.kolla.openstack.org", "clouds.kolla.openstack.org", "--timeout=90s")
+			if b.uid() != uid {
+				t.Errorf("the ConfigMap is %q, and was %s", b.uid(), uid)
+			}
+			stop()
+			b.define()
+			b.start()
+			b.again(more, uid)
+		})
 	}
-	b.kubectl("delete", "crd", "cloudplans.kolla.openstack.org", "cloudservices.kolla.openstack.org", "clouds.kolla.openstack.org", "--wait=false")
-	clustertest.Eventually(t, "the Cloud says how it goes", func() bool {
-		ready := meta.FindStatusCondition(b.get().Status.Conditions, v1alpha1.Ready)
-		return strings.Contains(ready.Message, "deletionPolicy: Orphan")
-	})
-	b.kubectl("patch", "cloud", "prod", "-n", b.namespace, "--type=merge", "-p", `{"spec":{"deletionPolicy":"Orphan"}}`)
-	b.kubectl("wait", "--for=delete", "crd/clouds.kolla.openstack.org", "--timeout=90s")
-	if b.uid() != uid {
-		t.Errorf("the ConfigMap is %q, and was %s", b.uid(), uid)
-	}
-	stop()
-	b.define()
-	b.start()
-	b.again("", uid)
 }
