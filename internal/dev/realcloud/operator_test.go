@@ -20,7 +20,7 @@ import (
 func TestOperator(t *testing.T) {
 	c := newCloud(t, "compute-kit", 4, imagesWithKolla(t))
 	c.edit(t, "cloud \"compute-kit\" {\n", "cloud \"compute-kit\" {\n  backend \"kubernetes\" {}\n")
-	c.write(t, variablesFile, strings.Replace(values(`nas = { type = "nfs", share = "nas.test:/volumes" }`), `["real-1", "real-2", "real-3"]`, `["real-1", "real-4"]`, 1))
+	c.write(t, variablesFile, strings.Replace(values(`nas = { type = "nfs", share = "nas.test:/volumes", storage_class = "standard" }`), `["real-1", "real-2", "real-3"]`, `["real-1", "real-4"]`, 1))
 	o := &operatorTest{c}
 	take(t, c, []step{
 		{"installed", o.installs},

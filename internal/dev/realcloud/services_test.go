@@ -65,7 +65,7 @@ func TestServices(t *testing.T) {
 }
 
 // backends are the stores of volumes that stay.
-const backends = `rbd = { type = "rbd" }, nas = { type = "nfs", share = "nas.test:/volumes" }`
+const backends = `rbd = { type = "rbd" }, nas = { type = "nfs", share = "nas.test:/volumes", storage_class = "standard" }`
 
 // TestSmoke brings up the example with servers, reaches one through its floating IP, and destroys all
 // of it. It is the test on real nodes that every change passes.

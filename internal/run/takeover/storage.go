@@ -167,7 +167,7 @@ func (c *conversion) cinder() (users []string) {
 	if c.on(cinderNFS) && c.share() != "" {
 		backends = append(backends, field{c.text("cinder_backend_nfs_name"), object(field{"type", quote("nfs")}, field{"share", quote(c.share())})})
 		c.carry("cinder: backends", cinderNFS, "cinder_backend_nfs_name")
-		c.rep.decide("Kubernetes mounts the share with volumes: set storage_class in claim \"files\" of workload \"volume\" of service \"cinder\" to a class that makes its volumes on this share.")
+		c.rep.decide("Kubernetes mounts the share with volumes: make a PersistentVolume that is this share, and name its class as storage_class of the backend of service \"cinder\" (docs/storage.md, Cinder on NFS).")
 	} else if c.on(cinderNFS) {
 		v, _ := c.scope.Find(cinderNFS)
 		c.rep.leave(v, "The file nfs_shares is not in the directory with overrides, or has an expression.", "Write the backend by hand: { type = \"nfs\", share = \"HOST:/PATH\" }.")

@@ -6,13 +6,14 @@ definition "cinder" {
 
   input "backends" {
     type = map(object({
-      type     = string
-      pool     = optional(string, "volumes")
-      share    = optional(string, "")
-      settings = optional(map(string), {})
+      type          = string
+      pool          = optional(string, "volumes")
+      share         = optional(string, "")
+      storage_class = optional(string)
+      settings      = optional(map(string), {})
     }))
     nullable    = false
-    description = "Where volumes are kept, by name: type rbd (pool of service.ceph), nfs (share: HOST:/PATH) or other; settings are options of the driver."
+    description = "Where volumes are kept, by name: type rbd (pool of service.ceph), nfs (share: HOST:/PATH, and storage_class of a volume that is this share) or other; settings are options of the driver."
 
     validation {
       condition     = alltrue([for b in input.backends : contains(["nfs", "other", "rbd"], b.type)])
@@ -50,6 +51,7 @@ definition "cinder" {
     uid   = 42407
     rbd   = anytrue([for b in input.backends : b.type == "rbd"])
     share = join("", [for b in input.backends : b.share if b.type == "nfs"])
+    class = try(one([for b in input.backends : b.storage_class if b.type == "nfs"]), null)
     # Backends with a driver of Cinder that is neither for Ceph nor for NFS.
     unreachable = [for name, b in input.backends : name if can(regex("^cinder[.]volume[.]drivers[.]", b.settings["volume_driver"])) &&
     !can(regex("[.]RBDDriver$|(?i:nfs)", b.settings["volume_driver"])) && try(b.settings["netapp_storage_protocol"], "") != "nfs"]
@@ -221,6 +223,8 @@ definition "cinder" {
       enabled = local.share != ""
       path    = "/var/lib/cinder/mnt/${md5(local.share)}" # where the driver would mount it
       size    = "100Gi"
+
+      storage_class = local.class
     }
 
     resources {
@@ -246,5 +250,15 @@ definition "cinder" {
 
   output "backups" {
     value = local.backups
+  }
+
+  check "share" {
+    assert {
+      condition = local.share == "" || local.class != null
+      error_message = join(" ", [
+        "Cinder may write volumes where no server finds them: hypervisors mount ${local.share}, and Kubernetes chooses another volume for claim \"files\".",
+        "Make a PersistentVolume that is the share itself, and name its class as storage_class of the backend.",
+      ])
+    }
   }
 }

@@ -404,7 +404,7 @@ func TestCatalogue(t *testing.T) {
 		"cinder": `
   backends = {
     fake = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }
-    nas  = { type = "nfs", share = "nas.example.org:/volumes" }
+    nas  = { type = "nfs", share = "nas.example.org:/volumes", storage_class = "nas" }
     pool = { type = "rbd" }
   }
   backup = {}

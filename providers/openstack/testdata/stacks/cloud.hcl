@@ -46,16 +46,10 @@ service "cinder" {
 
   backends = {
     rbd-1 = { type = "rbd" }
-    nfs-1 = { type = "nfs", share = "nas.example.org:/volumes", settings = { nfs_sparsed_volumes = "false" } }
+    nfs-1 = { type = "nfs", share = "nas.example.org:/volumes", storage_class = "nas", settings = { nfs_sparsed_volumes = "false" } }
     fake  = { type = "other", settings = { volume_driver = "cinder.tests.fake_driver.FakeLoggingVolumeDriver" } }
   }
   backup = {}
-
-  workload "volume" {
-    claim "files" {
-      storage_class = "nas"
-    }
-  }
 }
 
 service "heat" {

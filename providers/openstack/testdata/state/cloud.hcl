@@ -48,7 +48,7 @@ service "cinder" {
   coordination_url = service.valkey.coordination_url
 
   backends = {
-    nfs = { type = "nfs", share = "nas.example.org:/volumes" }
+    nfs = { type = "nfs", share = "nas.example.org:/volumes", storage_class = "nas" }
   }
 }
 
