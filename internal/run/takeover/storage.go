@@ -165,9 +165,10 @@ func (c *conversion) cinder() (users []string) {
 		c.cephUser("ceph_cinder_user", "cinder")
 	}
 	if c.on(cinderNFS) && c.share() != "" {
-		backends = append(backends, field{c.text("cinder_backend_nfs_name"), object(field{"type", quote("nfs")}, field{"share", quote(c.share())})})
+		name := c.text("cinder_backend_nfs_name")
+		backends = append(backends, field{name, object(field{"type", quote("nfs")}, field{"share", quote(c.share())}, field{"storage_class", quote(name)})})
 		c.carry("cinder: backends", cinderNFS, "cinder_backend_nfs_name")
-		c.rep.decide("Kubernetes mounts the share with volumes: make a PersistentVolume that is this share, and name its class as storage_class of the backend of service \"cinder\" (docs/storage.md, Cinder on NFS).")
+		c.rep.decide(fmt.Sprintf("Kubernetes mounts the share with volumes: make a PersistentVolume of the class %q that is this share (docs/storage.md, Cinder on NFS).", name))
 	} else if c.on(cinderNFS) {
 		v, _ := c.scope.Find(cinderNFS)
 		c.rep.leave(v, "The file nfs_shares is not in the directory with overrides, or has an expression.", "Write the backend by hand: { type = \"nfs\", share = \"HOST:/PATH\" }.")

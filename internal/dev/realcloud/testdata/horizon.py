@@ -8,11 +8,13 @@ import os
 import sys
 
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 LIMIT = 300  # seconds for a page
+CHANGED = "net::ERR_NETWORK_CHANGED"
 
 
 def broken(browser):
@@ -27,8 +29,21 @@ def broken(browser):
             response = params["response"]
             if response["status"] >= 400:
                 yield f"{response['status']} {response['url']}"
-        elif message["method"] == "Network.loadingFailed" and not params.get("canceled"):
+        elif message["method"] == "Network.loadingFailed" and not params.get("canceled") and params["errorText"] != CHANGED:
             yield f"{params['errorText']} {asked.get(params['requestId'])}"
+
+
+def opened(browser, url, ready):
+    """Opens a page, and returns what ready finds there. The page is loaded again if an interface came or went meanwhile,
+    such as that of a pod: the browser then breaks connections off."""
+    for attempt in range(3):
+        try:
+            browser.get(url)
+            return WebDriverWait(browser, LIMIT / 3).until(ready)
+        except WebDriverException:
+            print("the page was not loaded:", browser.find_element(By.TAG_NAME, "body").text[:200])
+            if attempt == 2:
+                raise
 
 
 def main(url, image, screenshot):
@@ -43,8 +58,7 @@ def main(url, image, screenshot):
         browser.set_page_load_timeout(LIMIT)
         browser.get("about:blank")
         browser.get_log("performance")  # of the page that the browser starts with
-        browser.get(url)
-        wait.until(lambda b: b.find_element(By.NAME, "username")).send_keys("admin")
+        opened(browser, url, lambda b: b.find_element(By.NAME, "username")).send_keys("admin")
         browser.find_element(By.NAME, "password").send_keys(os.environ["OS_PASSWORD"])
         domain = browser.find_elements(By.NAME, "domain")
         if domain:
@@ -52,8 +66,7 @@ def main(url, image, screenshot):
         browser.find_element(By.ID, "loginBtn").click()
         wait.until(lambda b: "/auth/login" not in b.current_url)
         failures += broken(browser)
-        browser.get(url.rstrip("/") + "/project/images")
-        wait.until(lambda b: image in b.find_element(By.TAG_NAME, "body").text)
+        opened(browser, url.rstrip("/") + "/project/images", lambda b: image in b.find_element(By.TAG_NAME, "body").text)
         failures += broken(browser)
     finally:
         browser.save_screenshot(screenshot)
