@@ -50,7 +50,7 @@ not kolla.state.json, name it with -state.
 			if err != nil {
 				return err
 			}
-			foreign.Fprintf(s.Out, "Wrote %s.\n\nName your nodes and your address in there, then:\n\n  kolla validate\n  kolla plan\n", strings.Join(written, ", "))
+			foreign.Fprintf(s.Out, "Wrote %s.\n\nSet the variables in there: nodes, VIP, interface, storage. Then:\n\n  kolla validate\n  kolla doctor\n  kolla plan\n", strings.Join(written, ", "))
 			return nil
 		},
 	}

@@ -35,6 +35,15 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// TestHelpListsCommands checks that `kolla` lists all its commands.
+func TestHelpListsCommands(t *testing.T) {
+	for _, command := range newApp(command.Streams{}).Commands {
+		if !command.Hidden && !strings.Contains(appHelp, "\n  "+command.Name+" ") {
+			t.Errorf("help.txt does not list %s", command.Name)
+		}
+	}
+}
+
 func commandReference(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nWritten from the commands' own help by `make golden`.\n")

@@ -33,6 +33,8 @@ func TestSnippets(t *testing.T) {
 		switch filepath.Base(name) {
 		case "configuration.md":
 			continue // TestGuide checks its configurations as a whole
+		case "first-cloud.md":
+			continue // TestFirstCloud checks its configurations as a whole
 		case "hypervisors.md":
 			continue // TestAccelerated of providers/openstack checks its configurations as a whole
 		case "tutorial.md":
@@ -51,6 +53,39 @@ func TestSnippets(t *testing.T) {
 	}
 	if found < 20 {
 		t.Errorf("found %d configurations", found)
+	}
+}
+
+// TestFirstCloud makes the changes of docs/first-cloud.md to its example, which is valid then, without a warning.
+func TestFirstCloud(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../examples/compute-kit")); err != nil {
+		t.Fatal(err)
+	}
+	options := lang.Options{Catalogue: openstack.Catalogue()}
+	for _, match := range fenced.FindAllStringSubmatch(readText(t, "../../docs/first-cloud.md"), -1) {
+		if match[1] != "hcl" {
+			continue
+		}
+		if got := string(syntax.Format([]byte(match[2]))); got != match[2] {
+			t.Errorf("not in canonical form, want:\n%s", got)
+		}
+		file, diags := hclwrite.ParseConfig([]byte(match[2]), "first-cloud.md", hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		name := filepath.Join(dir, "changed.hcl")
+		if len(file.Body().Attributes()) > 0 {
+			name = filepath.Join(dir, "prod.vars.hcl")
+			options.Vars = []lang.Var{{File: name}}
+		} else {
+			replaceIn(t, filepath.Join(dir, "cloud.hcl"), blocksOf(file))
+		}
+		write(t, name, match[2])
+	}
+	config := loadSnippet(t, dir, options)
+	if at := slices.IndexFunc(config.Services, func(s configs.Service) bool { return s.Name == "mariadb" }); at < 0 || config.Services[at].Workloads[0].Replicas != 3 {
+		t.Error("the changes of the page are not in the configuration")
 	}
 }
 

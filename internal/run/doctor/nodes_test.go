@@ -16,8 +16,8 @@ import (
 // TestVersion checks the supported versions.
 func TestVersion(t *testing.T) {
 	for version, want := range map[string]string{
-		"v1.28.15":     "error API server v1.28.15: is older than Kubernetes 1.29",
-		"v1.29.0":      "",
+		"v1.29.15":     "error API server v1.29.15: is older than Kubernetes 1.30",
+		"v1.30.0":      "",
 		"v1.33.4+k3s1": "",
 		"v1.37.1":      "",
 		"v1.38.0":      "warning API server v1.38.0: is newer than Kubernetes 1.37, the newest version that this kolla was tested with",
@@ -29,8 +29,8 @@ func TestVersion(t *testing.T) {
 		})
 	}
 	f := facts(t, "", "")
-	f.Cluster.Emulates = "1.28"
-	expect(t, "kubernetes-version", f, "error API server v1.37.1, which emulates 1.28: is older than Kubernetes 1.29")
+	f.Cluster.Emulates = "1.29"
+	expect(t, "kubernetes-version", f, "error API server v1.37.1, which emulates 1.29: is older than Kubernetes 1.30")
 }
 
 // TestNewestVersion checks that the newest supported version is that of the client libraries.

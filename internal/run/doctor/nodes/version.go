@@ -13,12 +13,11 @@ import (
 	"kolla.openstack.org/kolla/providers"
 )
 
-// The minor versions of Kubernetes 1 that kolla supports. The oldest one is the first that starts
-// containers of a pod beside the main one (restartPolicy of an init container) without a feature
-// gate; services of the catalogue have them. Server-side apply, dry runs and Pod Security are older.
-// The newest one is that of the client libraries, with which all tests run.
+// The minor versions of Kubernetes 1 that kolla supports. The oldest one is the first that has hooks which only
+// wait (preStop.sleep) and ValidatingAdmissionPolicies without a feature gate; services of the catalogue have
+// both. The newest one is that of the client libraries, with which all tests run.
 const (
-	oldestMinor = 29
+	oldestMinor = 30
 	newestMinor = 37
 )
 
