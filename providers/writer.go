@@ -50,9 +50,10 @@ type DeleteOptions struct {
 
 // WaitOptions are the options of a wait.
 type WaitOptions struct {
-	// Pods is how many pods a DaemonSet has at least when its controller has seen all nodes. Before that,
-	// it is not ready. 0 for other objects, and where no node has changed.
-	Pods int
+	// Nodes are nodes that got labels, so that a DaemonSet gets pods there. The status of the DaemonSet does not
+	// tell whether its controller has seen the labels. So it is not ready before each of these nodes has a ready
+	// pod, unless the node is down or gone, or does not take the pod.
+	Nodes []string
 	// Report is called with the cause of the wait whenever that changes; it may be nil. The last cause, at
 	// the end of a wait without an error, is something that a ready object still lacks; it is empty if
 	// there is nothing.

@@ -178,13 +178,20 @@ func (w *work) run(ctx context.Context) (time.Duration, error) {
 	cloud := w.cloud
 	l := looking{resumed: w.handleRequests()}
 	deleting := !cloud.DeletionTimestamp.IsZero()
-	switch {
-	case deleting && (cloud.Spec.DeletionPolicy == v1alpha1.OrphanObjects || !cloud.Status.Managed):
-		return 0, w.release(ctx) // without an apply, there is nothing to destroy
-	case deleting && (w.terminating(ctx, cloud.Namespace) || w.undefined(ctx, cloud.Namespace)):
-		w.Log.Warn(goesAlong, "cloud", keyOf(cloud))
-		return 0, w.release(ctx)
-	case cloud.Spec.Suspend:
+	if deleting {
+		if cloud.Spec.DeletionPolicy == v1alpha1.OrphanObjects || !cloud.Status.Managed {
+			return 0, w.release(ctx) // without an apply, there is nothing to destroy
+		}
+		along, after, err := w.deletedAlong(ctx)
+		if err != nil || after > 0 {
+			return after, err
+		}
+		if along {
+			w.Log.Warn(goesAlong, "cloud", keyOf(cloud))
+			return 0, w.release(ctx)
+		}
+	}
+	if cloud.Spec.Suspend {
 		w.settle(v1alpha1.Reconciling, v1alpha1.Stalled)
 		w.set(v1alpha1.Ready, metav1.ConditionUnknown, v1alpha1.ReasonSuspended, "spec.suspend is true: nothing is planned or applied.")
 		w.changed(w.base, v1alpha1.Ready, corev1.EventTypeNormal)

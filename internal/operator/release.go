@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,32 +36,60 @@ func letGo(ctx context.Context, c client.Client, cloud *v1alpha1.Cloud) error {
 	return nil
 }
 
+// deletedAlong reports whether a deleted Cloud goes because its namespace or its kind is being deleted, and nobody
+// deleted it by itself. after is when to ask again: servers that hear of a deletion late would give the wrong
+// answer. Without a clear answer, nothing may be destroyed.
+func (w *work) deletedAlong(ctx context.Context) (along bool, after time.Duration, err error) {
+	const late = 5 * time.Second // 800 ms were seen between servers
+	if along, err = w.terminating(ctx, w.cloud.Namespace); err == nil && !along {
+		if after := time.Until(w.cloud.DeletionTimestamp.Add(late)); after > 0 {
+			return false, after, nil
+		}
+		along, err = w.undefined(ctx, w.cloud.Namespace)
+	}
+	if err != nil {
+		return false, 0, failed(v1alpha1.ReasonPlanFailed, "Nobody knows whether the namespace of the Cloud or the kind of Clouds is being deleted, so nothing is destroyed: %v. %s", err, keepObjects)
+	}
+	return along, 0, nil
+}
+
 // terminating reports whether a namespace is being deleted. Nobody can show or approve a plan there, and the
 // source goes with it.
-func (r *Reconciler) terminating(ctx context.Context, namespace string) bool {
+func (r *Reconciler) terminating(ctx context.Context, namespace string) (bool, error) {
 	var found corev1.Namespace
-	if err := r.Reader.Get(ctx, client.ObjectKey{Name: namespace}, &found); apierrors.IsNotFound(err) {
-		return true
-	} else if err != nil {
-		r.Log.Warn("nobody knows whether the namespace is being deleted", "namespace", namespace, "error", err)
-		return false
+	err := r.Reader.Get(ctx, client.ObjectKey{Name: namespace}, &found)
+	if apierrors.IsNotFound(err) {
+		return true, nil
 	}
-	return !found.DeletionTimestamp.IsZero()
+	return err == nil && !found.DeletionTimestamp.IsZero(), err
 }
 
 // undefined reports whether the kind of Clouds is being deleted, and all Clouds with it. The server then refuses
 // new ones, before it looks at them. Versions of Kubernetes give different reasons, and the same text.
-func (r *Reconciler) undefined(ctx context.Context, namespace string) bool {
+func (r *Reconciler) undefined(ctx context.Context, namespace string) (bool, error) {
 	one := &v1alpha1.Cloud{ObjectMeta: metav1.ObjectMeta{GenerateName: "kolla-", Namespace: namespace}}
 	err := r.Client.Create(ctx, one, client.DryRunAll)
-	return err != nil && strings.Contains(err.Error(), "not allowed while custom resource definition is terminating")
+	switch {
+	case err == nil || apierrors.IsInvalid(err):
+		return false, nil
+	case strings.Contains(err.Error(), "not allowed while custom resource definition is terminating"):
+		return true, nil
+	}
+	return false, err
 }
 
 // letAllGo lets the Clouds of a namespace that is being deleted go, while the operator ends. The server ends
 // pods first, so the operator would not see the deletion of the Clouds, and the namespace would wait for
 // them for ever.
 func (r *Reconciler) letAllGo(ctx context.Context) error {
-	if r.Namespace == "" || !r.terminating(ctx, r.Namespace) {
+	if r.Namespace == "" {
+		return nil
+	}
+	ends, err := r.terminating(ctx, r.Namespace)
+	if err != nil {
+		r.Log.Warn("nobody knows whether the namespace is being deleted", "namespace", r.Namespace, "error", err)
+	}
+	if !ends {
 		return nil
 	}
 	var all v1alpha1.CloudList

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -268,42 +267,52 @@ func TestPodsOfASpecificationThatCameBack(t *testing.T) {
 	}
 }
 
-// TestLabelledNodeIsWaitedFor checks that a ready DaemonSet is not ready before its controller has seen a node that
-// got a label, and a pod is ready there.
+// TestLabelledNodeIsWaitedFor checks that a DaemonSet is not ready before a pod is ready on each node that got a
+// label, whatever its status says, and that it need not wait for nodes that take no pod.
 func TestLabelledNodeIsWaitedFor(t *testing.T) {
 	client, namespace := connect(t), clustertest.Namespace(t)
-	first, second := namespace+"-1", namespace+"-2"
+	first, second, other := namespace+"-1", namespace+"-2", namespace+"-3"
 	bareNode(t, first, namespace)
 	bareNode(t, second, namespace+"-later")
-	made := applied(t, client, namespace, agentOn(namespace), nil)
+	bareNode(t, other, namespace+"-other")
+	ref := providers.RefOf(applied(t, client, namespace, agentOn(namespace), nil))
 	podIs(t, namespace, podOn(t, namespace, first), "True")
-	if got, err := waitFor(t, client, providers.RefOf(made)); err != nil {
+	if got, err := waitFor(t, client, ref); err != nil {
 		t.Fatalf("the only pod is ready: got %v after %q", err, got.said)
 	}
+	if err := client.Writer().Wait(t.Context(), ref, providers.WaitOptions{Nodes: []string{first, other, namespace + "-gone"}}); err != nil {
+		t.Fatalf("the other nodes take no pod: %v", err)
+	}
 
-	ended := make(chan error)
-	var got reports
-	seen := make(chan struct{})
-	var once sync.Once
-	go func() {
-		ended <- client.Writer().Wait(t.Context(), providers.RefOf(made), providers.WaitOptions{Pods: 2, Report: func(status string) {
-			got.take(status)
-			once.Do(func() { close(seen) })
-		}})
-	}()
-	<-seen
+	said, ended := make(chan string, 100), make(chan error, 1)
 	clustertest.Kubectl(t, "label", "node", second, "only-for="+namespace, "--overwrite")
+	go func() {
+		ended <- client.Writer().Wait(t.Context(), ref, providers.WaitOptions{Nodes: []string{second}, Report: func(status string) { said <- status }})
+	}()
 	pod := podOn(t, namespace, second)
 	select {
 	case err := <-ended:
-		t.Fatalf("the second pod is not ready: got %v after %q", err, got.said)
-	case <-time.After(time.Second):
+		t.Fatalf("the second pod is not ready, and the wait has ended: %v", err)
+	case <-time.After(2 * time.Second):
 	}
 	podIs(t, namespace, pod, "True")
 	if err := <-ended; err != nil {
-		t.Fatalf("all pods are ready: got %v after %q", err, got.said)
+		t.Fatalf("all pods are ready: %v", err)
 	}
-	if first, last := got.said[0], got.said[len(got.said)-1]; first != "its controller has seen 1 of 2 nodes" || last != "" {
-		t.Errorf("it said %q", got.said)
+	close(said)
+	last := "nothing"
+	for last = range said {
+	}
+	if last != "" {
+		t.Errorf("in the end it said %q", last)
+	}
+
+	// The node goes while the apply waits for it.
+	clustertest.Kubectl(t, "label", "node", other, "only-for="+namespace, "--overwrite")
+	podOn(t, namespace, other)
+	go func() { ended <- client.Writer().Wait(t.Context(), ref, providers.WaitOptions{Nodes: []string{other}}) }()
+	clustertest.Kubectl(t, "label", "node", other, "only-for=nothing", "--overwrite")
+	if err := <-ended; err != nil {
+		t.Errorf("the node lost its label: %v", err)
 	}
 }

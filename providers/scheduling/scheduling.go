@@ -3,7 +3,6 @@
 package scheduling
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,24 +56,6 @@ func tolerationsOfDaemons(hostNetwork bool) []corev1.Toleration {
 // controller: the name of the node, its labels, and its taints.
 func RunsOn(pod *corev1.PodSpec, node *corev1.Node) bool {
 	return Chooses(pod, node) && len(Barring(pod, node)) == 0
-}
-
-// CountNodes returns the number of nodes on which pods of a DaemonSet may start. The error says which node has
-// taints of an unknown form.
-func CountNodes(pod *corev1.PodSpec, nodes []*unstructured.Unstructured) (n int, err error) {
-	for _, u := range nodes {
-		var node corev1.Node
-		taints, _, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "taints")
-		spec := map[string]any{"spec": map[string]any{"taints": taints}}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &node); err != nil {
-			return 0, fmt.Errorf("read the taints of Node %s: %w", u.GetName(), err)
-		}
-		node.Name, node.Labels = u.GetName(), u.GetLabels()
-		if RunsOn(pod, &node) {
-			n++
-		}
-	}
-	return n, nil
 }
 
 // Chooses reports whether a pod may run on a node by the name of the node and its labels.

@@ -57,6 +57,8 @@ func TestClasses(t *testing.T) {
 		"static volumes":    {claim("storageClassName: manual"), documents(fast, volume("manual", "Available")), nil},
 		"used volumes":      {claim("storageClassName: manual"), documents(fast, volume("manual", "Bound")), []string{"error StorageClass manual: does not exist"}},
 		"other volumes":     {claim("storageClassName: manual"), documents(fast, volume("other", "Available")), []string{"error StorageClass manual: does not exist"}},
+		"declared volume":   {documents(claim("storageClassName: manual"), volume("manual", "")), fast, nil},
+		"declared, used":    {documents(claim("storageClassName: manual"), volume("manual", "")), documents(fast, volume("manual", "Bound")), []string{"error StorageClass manual: does not exist"}},
 		"bound, no default": {claim(""), documents(fast, bound("c", "Bound")), nil},
 		"no claims, no SCs": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: openstack}}`, "", nil},
 	} {

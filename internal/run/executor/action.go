@@ -28,7 +28,7 @@ func (r *run) visit(ctx context.Context, index int, idle func()) error {
 		action:  action,
 		outcome: &r.outcomes[index],
 		waits:   r.waitsFor(index),
-		joins:   r.joins(index),
+		joins:   r.joins[index],
 		idle:    idle,
 		started: time.Now(),
 	}
@@ -83,7 +83,7 @@ func (r *run) reachable(ctx context.Context) error {
 func (r *run) waitsFor(index int) bool {
 	action := &r.plan.Actions[index]
 	switch {
-	case action.Grows != "", r.joins(index):
+	case action.Grows != "", len(r.joins[index]) > 0:
 		return true
 	case action.Object == nil || becomesReadyAtOnce(action.Object):
 		return false
@@ -106,8 +106,8 @@ type step struct {
 	action  *plans.Action
 	outcome *Outcome
 	started time.Time
-	waits   bool // the step waits until the object is ready
-	joins   bool // see run.joins
+	waits   bool     // the step waits until the object is ready
+	joins   []string // nodes on which the object gets pods
 	idle    func()
 	status  string // what the action waited for last; see plans.Event
 	claimed bool   // a write has claimed added fields, whether or not its apply succeeded
@@ -142,19 +142,12 @@ func (s *step) do(ctx context.Context) error {
 // confirm does not change the object. It records the present declaration, because the dependencies
 // matter for a later deletion. It does not add an object to the state.
 func (s *step) confirm(ctx context.Context) error {
-	record, known := confirmed(s.run.options.Session, s.action)
-	if s.joins && known { // if the apply is interrupted, the next one waits
-		unready := record
-		unready.Ready = false
-		if err := s.run.options.Session.Record(unready); err != nil {
-			return err
-		}
-	}
 	if s.waits {
 		if err := s.wait(ctx); err != nil {
 			return err
 		}
 	}
+	record, known := confirmed(s.run.options.Session, s.action)
 	if !known {
 		return nil
 	}
@@ -453,14 +446,7 @@ func (s *step) await(ctx context.Context) error {
 func (s *step) waitFor(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	options := providers.WaitOptions{Report: s.waiting}
-	if s.joins {
-		var err error
-		if options.Pods, err = s.podsWanted(ctx); err != nil {
-			return err
-		}
-	}
-	return s.run.options.Writer.Wait(ctx, s.action.Ref, options)
+	return s.run.options.Writer.Wait(ctx, s.action.Ref, providers.WaitOptions{Nodes: s.joins, Report: s.waiting})
 }
 
 // waiting reports why the action waits: the object is not ready, or a request is repeated.

@@ -166,7 +166,7 @@ func Apply(ctx context.Context, plan *plans.Plan, options Options) (*Result, err
 	if err := options.Session.Begin(run); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(leaveVolumes(options.Session, plan), RecordUnchanged(options.Session, plan)); err != nil {
+	if err := errors.Join(leaveVolumes(options.Session, plan), RecordUnchanged(options.Session, plan), r.recordJoins()); err != nil {
 		return nil, err
 	}
 	if r.intents, err = recordIntents(options.Session, plan, options.Held); err != nil {
@@ -234,8 +234,9 @@ type run struct {
 	options      Options
 	plan         *plans.Plan
 	cluster      providers.Identity
-	dependencies [][]int // of each action, on other actions
-	checked      []bool  // for each action that changes nothing: whether its object must be ready
+	dependencies [][]int    // of each action, on other actions
+	checked      []bool     // for each action that changes nothing: whether its object must be ready
+	joins        [][]string // see findJoins
 	outcomes     []Outcome
 	intents      *intents
 	values       *values
@@ -259,6 +260,7 @@ func prepare(ctx context.Context, plan *plans.Plan, options Options) (*run, erro
 	if r.dependencies, err = checkActions(plan.Actions); err != nil {
 		return nil, err
 	}
+	r.joins = r.findJoins()
 	if r.cluster, err = options.Reader.Identity(ctx); err != nil {
 		return nil, err
 	}
@@ -382,7 +384,7 @@ func (r *run) result(walked []dag.Result[int], elapsed time.Duration) *Result {
 			o.Status = Interrupted
 		}
 		o.Action = &r.plan.Actions[i]
-		idle := o.Action.Verb == plans.None && !o.Action.Pending
+		idle := o.Action.Verb == plans.None && !o.Action.Pending && len(r.joins[i]) == 0
 		if idle && o.Status != Failed {
 			continue
 		}

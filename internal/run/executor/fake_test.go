@@ -214,8 +214,8 @@ func (c *cluster) Wait(ctx context.Context, ref providers.Ref, options providers
 			return err
 		}
 	}
-	if options.Pods > 0 {
-		c.called("wait %s for %d pods", ref, options.Pods)
+	if len(options.Nodes) > 0 {
+		c.called("wait %s on %s", ref, options.Nodes)
 		return nil
 	}
 	c.called("wait %s", ref)

@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,25 +10,31 @@ import (
 	"kolla.openstack.org/kolla/planner/plans"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/scheduling"
+	"kolla.openstack.org/kolla/state"
 )
 
-// joins reports whether a DaemonSet that exists gets pods on a node that the plan labels. Its own
-// specification may stay the same, and its status does not change before its controller sees the label.
-func (r *run) joins(index int) bool {
-	a := &r.plan.Actions[index]
-	exists := a.Verb == plans.None || a.Verb == plans.Update || a.Verb == plans.Adopt
-	if a.Ref.GVK.GroupKind() != kinds.DaemonSet || a.Object == nil || !exists {
-		return false
+// findJoins returns, for each action on a DaemonSet that exists, the nodes on which it gets pods because the plan
+// labels them. The specification of the DaemonSet may stay the same.
+func (r *run) findJoins() [][]string {
+	joins := make([][]string, len(r.plan.Actions))
+	for i := range r.plan.Actions {
+		a := &r.plan.Actions[i]
+		exists := a.Verb == plans.None || a.Verb == plans.Update || a.Verb == plans.Adopt
+		if a.Ref.GVK.GroupKind() != kinds.DaemonSet || a.Object == nil || !exists {
+			continue
+		}
+		pod, ok := scheduling.PodOf(a.Object.Manifest)
+		for _, on := range r.dependencies[i] {
+			if node := &r.plan.Actions[on]; ok && node.Ref.GVK.GroupKind() == kinds.Node && writes(node) && givesLabel(node, pod) {
+				joins[i] = append(joins[i], node.Ref.Name)
+			}
+		}
 	}
-	pod, ok := scheduling.PodOf(a.Object.Manifest)
-	return ok && slices.ContainsFunc(r.dependencies[index], func(on int) bool {
-		node := &r.plan.Actions[on]
-		return node.Ref.GVK.GroupKind() == kinds.Node && writes(node) && chosenByChange(pod, node)
-	})
+	return joins
 }
 
-// chosenByChange reports whether the action gives a node a label for which a pod asks.
-func chosenByChange(pod *corev1.PodSpec, node *plans.Action) bool {
+// givesLabel reports whether the action on a node sets a label that the node selector of a pod has.
+func givesLabel(node *plans.Action, pod *corev1.PodSpec) bool {
 	return slices.ContainsFunc(node.Changes, func(c plans.Change) bool {
 		for key, value := range pod.NodeSelector {
 			if c.After == value && c.Path == fields.Text(fieldpath.MakePathOrDie("metadata", "labels", key)) {
@@ -41,18 +45,18 @@ func chosenByChange(pod *corev1.PodSpec, node *plans.Action) bool {
 	})
 }
 
-// podsWanted returns how many pods a DaemonSet has when its controller has seen all nodes.
-func (s *step) podsWanted(ctx context.Context) (n int, err error) {
-	pod, ok := scheduling.PodOf(s.action.Object.Manifest)
-	if !ok {
-		return 0, nil
+// recordJoins records that unchanged DaemonSets are not ready, before a label brings them more pods. If the apply
+// ends before they are ready, the next one waits for them.
+func (r *run) recordJoins() error {
+	var records []state.Object
+	for i, nodes := range r.joins {
+		if len(nodes) == 0 || r.plan.Actions[i].Verb != plans.None {
+			continue
+		}
+		if record, known := confirmed(r.options.Session, &r.plan.Actions[i]); known {
+			record.Ready = false
+			records = append(records, record)
+		}
 	}
-	nodes, err := s.run.options.Reader.List(ctx, kinds.Node.WithVersion("v1"), "")
-	if err == nil {
-		n, err = scheduling.CountNodes(pod, nodes)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("count the pods of %s: %w", s.action.Ref, err)
-	}
-	return n, nil
+	return r.options.Session.Record(records...)
 }

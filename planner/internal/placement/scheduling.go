@@ -1,10 +1,9 @@
 package placement
 
 import (
-	"maps"
-	"slices"
-
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"kolla.openstack.org/kolla/planner/internal/inventory"
 	"kolla.openstack.org/kolla/providers/kinds"
@@ -22,6 +21,17 @@ func NewPods(workload *unstructured.Unstructured, nodes Nodes) (n int, known boo
 	if !ok || len(nodes) == 0 {
 		return 0, false
 	}
-	n, err := scheduling.CountNodes(pod, slices.Collect(maps.Values(nodes)))
-	return n, err == nil
+	for _, u := range nodes {
+		var node corev1.Node
+		taints, _, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "taints")
+		spec := map[string]any{"spec": map[string]any{"taints": taints}}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &node); err != nil {
+			return 0, false
+		}
+		node.Name, node.Labels = u.GetName(), u.GetLabels()
+		if scheduling.RunsOn(pod, &node) {
+			n++
+		}
+	}
+	return n, true
 }

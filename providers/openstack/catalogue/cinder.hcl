@@ -257,7 +257,7 @@ definition "cinder" {
       condition = local.share == "" || local.class != null
       error_message = join(" ", [
         "Cinder may write volumes where no server finds them: hypervisors mount ${local.share}, and Kubernetes chooses another volume for claim \"files\".",
-        "Make a PersistentVolume that is the share itself, and name its class as storage_class of the backend.",
+        "Make a PersistentVolume that is the share itself, and name its class as storage_class of the backend (and no longer in claim \"files\").",
       ])
     }
   }

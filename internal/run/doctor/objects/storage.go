@@ -127,7 +127,7 @@ func Classes(f *cluster.Facts) ([]cluster.Finding, error) {
 }
 
 // waiting returns the claims, of some whose class is missing, that have no volume and find none of
-// their class: somebody may have made volumes by hand. A claim about which the cluster tells too
+// their class: somebody may have made volumes by hand, or the configuration declares them. A claim about which the cluster tells too
 // little is left out, and an error says so.
 func waiting(f *cluster.Facts, claims []claim) ([]claim, error) {
 	var unread []error
@@ -152,14 +152,23 @@ func waiting(f *cluster.Facts, claims []claim) ([]claim, error) {
 			continue
 		}
 		available := slices.ContainsFunc(volumes, func(u *unstructured.Unstructured) bool {
-			class, _, _ := unstructured.NestedString(u.Object, "spec", "storageClassName")
-			return class == c.class && phase(u) == string(corev1.VolumeAvailable)
+			return isOf(c.class, u) && phase(u) == string(corev1.VolumeAvailable)
 		})
-		if !available {
+		declared := slices.ContainsFunc(f.Objects, func(o providers.Object) bool {
+			return o.Ref().GVK.GroupKind() == volumeKind.GroupKind() && isOf(c.class, o.Manifest) &&
+				!slices.ContainsFunc(volumes, func(u *unstructured.Unstructured) bool { return u.GetName() == o.Ref().Name })
+		})
+		if !available && !declared {
 			out = append(out, c)
 		}
 	}
 	return out, errors.Join(unread...)
+}
+
+// isOf reports whether a volume has a storage class.
+func isOf(class string, volume *unstructured.Unstructured) bool {
+	name, _, _ := unstructured.NestedString(volume.Object, "spec", "storageClassName")
+	return name == class
 }
 
 // phase returns the phase of a claim or a volume.

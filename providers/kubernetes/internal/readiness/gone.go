@@ -63,7 +63,7 @@ func stateOf(name string, nodes []*corev1.Node) (state, remedy string) {
 	switch {
 	case at < 0:
 		return "no longer in the cluster", "Kubernetes deletes its pods within a minute"
-	case isReady(nodes[at]):
+	case IsUp(nodes[at]):
 		return "", ""
 	case slices.ContainsFunc(nodes[at].Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeOutOfService }):
 		return "down and out of service", "Kubernetes deletes its pods within a minute"

@@ -31,7 +31,7 @@ func Pods(ctx context.Context, from Source, workload *unstructured.Unstructured)
 	}
 	up := map[string]bool{}
 	for _, node := range nodes {
-		up[node.Name] = isReady(node)
+		up[node.Name] = IsUp(node)
 	}
 	isNew, err := newest(ctx, from, workload, all)
 	if err != nil {
@@ -56,6 +56,18 @@ func Pods(ctx context.Context, from Source, workload *unstructured.Unstructured)
 	return pods, nil
 }
 
+// ReadyNodes returns the nodes on which a workload has ready pods that nobody deletes.
+func ReadyNodes(ctx context.Context, from Source, workload *unstructured.Unstructured) ([]string, error) {
+	pods, err := from.PodsOf(ctx, workload)
+	var nodes []string
+	for _, pod := range pods {
+		if pod.DeletionTimestamp == nil && available(pod, 0) {
+			nodes = append(nodes, pod.Spec.NodeName)
+		}
+	}
+	return nodes, err
+}
+
 // running returns the names of the running containers of a pod, including sidecars.
 func running(pod *corev1.Pod) []string {
 	var names []string
@@ -67,7 +79,8 @@ func running(pod *corev1.Pod) []string {
 	return names
 }
 
-func isReady(node *corev1.Node) bool {
+// IsUp reports whether the kubelet of a node answers.
+func IsUp(node *corev1.Node) bool {
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
 			return condition.Status == corev1.ConditionTrue
@@ -164,7 +177,7 @@ func (q Inquiry) DownNodes(ctx context.Context, daemonSet *unstructured.Unstruct
 			good++
 		}
 	}
-	want := Wanted(daemonSet)
+	want := int(number(daemonSet, 0, "status", "desiredNumberScheduled"))
 	ready = len(names) > 0 && unready+outdated == 0 && good+len(names) >= want
 	if len(names) > 0 && unready == 0 && outdated > 0 {
 		stuck = &Finding{Cause: causeUnready, Reason: fmt.Sprintf(

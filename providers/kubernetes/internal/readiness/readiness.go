@@ -50,7 +50,7 @@ func Assess(object *unstructured.Unstructured) (Assessment, error) {
 	case kind == kinds.StatefulSet && onDelete:
 		return assessOnDelete(object, number(object, 1, "spec", "replicas"), number(object, 0, "status", "readyReplicas")), nil
 	case kind == kinds.DaemonSet && onDelete:
-		return assessOnDelete(object, int64(Wanted(object)), number(object, 0, "status", "numberReady")), nil
+		return assessOnDelete(object, number(object, 0, "status", "desiredNumberScheduled"), number(object, 0, "status", "numberReady")), nil
 	case slices.Contains([]schema.GroupKind{kinds.Deployment, kinds.StatefulSet, kinds.DaemonSet}, kind) && !observed(object):
 		return Assessment{Status: progress(object, nil)}, nil // kstatus converts the whole object to find out
 	}
@@ -125,7 +125,7 @@ func progress(object *unstructured.Unstructured, result *status.Result) string {
 		}
 		return replicas(object)
 	case kinds.DaemonSet:
-		want := int64(Wanted(object))
+		want := number(object, 0, "status", "desiredNumberScheduled")
 		updated := number(object, 0, "status", "updatedNumberScheduled")
 		switch {
 		case !observed(object):
@@ -161,11 +161,6 @@ func replicas(object *unstructured.Unstructured) string {
 		return fmt.Sprintf("%d old replicas have not ended yet", old)
 	}
 	return "the rollout is not complete yet"
-}
-
-// Wanted returns the number of nodes on which the controller of a DaemonSet wants a pod.
-func Wanted(daemonSet *unstructured.Unstructured) int {
-	return int(number(daemonSet, 0, "status", "desiredNumberScheduled"))
 }
 
 // number returns a number of an object; otherwise: the field is missing.

@@ -4,18 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/connect"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/readiness"
 	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
+	"kolla.openstack.org/kolla/providers/scheduling"
 )
 
 const (
@@ -25,6 +29,8 @@ const (
 	examinationPause = 5 * time.Second
 	// examinationTimeout bounds one examination.
 	examinationTimeout = 5 * time.Second
+	// nodesPause is that pause while nodes lack a pod of a DaemonSet.
+	nodesPause = time.Second
 	// hopelessTimeout is how long a hopeless cause is tolerated: an image may be on its way
 	// to the registry.
 	hopelessTimeout = 30 * time.Second
@@ -35,7 +41,7 @@ const (
 func (w *Watches) Wait(ctx context.Context, where resources.Resource, ref providers.Ref, since string, options providers.WaitOptions) error {
 	subscriber := w.Subscribe(ctx, where, ref.Namespace, ref.Name, since)
 	defer subscriber.Unsubscribe()
-	waiter := &waiter{watches: w, source: newWatchedSource(w), ref: ref, pods: options.Pods, report: options.Report, status: "it is not ready yet"}
+	waiter := &waiter{watches: w, source: newWatchedSource(w), ref: ref, nodes: slices.Clone(options.Nodes), report: options.Report, status: "it is not ready yet"}
 	defer waiter.source.close()
 	examination := time.NewTimer(grace)
 	defer examination.Stop()
@@ -57,7 +63,15 @@ func (w *Watches) Wait(ctx context.Context, where resources.Resource, ref provid
 			if done, err := waiter.assess(ctx, seen.Object); done || err != nil {
 				return err
 			}
+			if len(waiter.nodes) > 0 {
+				examination.Reset(nodesPause)
+			}
 		case <-examination.C:
+			if len(waiter.nodes) > 0 && waiter.object != nil { // the watch of pods may be behind
+				if done, err := waiter.assess(ctx, waiter.object); done || err != nil {
+					return err
+				}
+			}
 			ready := waiter.examine(ctx, false)
 			waiter.reportStatus()
 			if ready {
@@ -68,7 +82,7 @@ func (w *Watches) Wait(ctx context.Context, where resources.Resource, ref provid
 				failure.Final = true
 				return failure
 			}
-			examination.Reset(examinationPause)
+			examination.Reset(waiter.pause())
 		}
 	}
 }
@@ -78,7 +92,7 @@ type waiter struct {
 	watches *Watches
 	source  *watchedSource
 	ref     providers.Ref
-	pods    int // see providers.WaitOptions
+	nodes   []string // see providers.WaitOptions; those that lack a pod
 	report  func(string)
 
 	object   *unstructured.Unstructured // as last seen
@@ -118,8 +132,8 @@ func (w *waiter) assess(ctx context.Context, object *unstructured.Unstructured) 
 		w.status = now.Status
 		return false, w.failed(ctx)
 	}
-	if seen := readiness.Wanted(object); seen < w.pods {
-		now = readiness.Assessment{Status: fmt.Sprintf("its controller has seen %d of %d nodes", seen, w.pods)}
+	if missing := w.missing(ctx); now.Ready && missing != "" {
+		now = readiness.Assessment{Status: "there is no ready pod on node " + missing + " yet"}
 	}
 	if now.Ready && !now.Growing || w.bindsLater(ctx) {
 		w.now, w.status = readiness.Examination{}, ""
@@ -131,6 +145,53 @@ func (w *waiter) assess(ctx context.Context, object *unstructured.Unstructured) 
 	w.status = now.Status
 	w.reportStatus()
 	return false, nil
+}
+
+// pause returns the time until the next examination.
+func (w *waiter) pause() time.Duration {
+	if len(w.nodes) > 0 {
+		return nodesPause
+	}
+	return examinationPause
+}
+
+// missing returns a node that lacks a ready pod of the DaemonSet; empty: there is none. A node that had a pod once
+// does not count again.
+func (w *waiter) missing(ctx context.Context) string {
+	if len(w.nodes) == 0 {
+		return ""
+	}
+	ready, err := readiness.ReadyNodes(ctx, w.source, w.object)
+	if err != nil {
+		return w.nodes[0]
+	}
+	w.nodes = slices.DeleteFunc(w.nodes, func(node string) bool { return slices.Contains(ready, node) || !w.takesPods(ctx, node) })
+	if len(w.nodes) == 0 {
+		return ""
+	}
+	return w.nodes[0]
+}
+
+// takesPods reports whether a pod of the DaemonSet can start on a node. If the node cannot be read, it can.
+func (w *waiter) takesPods(ctx context.Context, name string) bool {
+	ref := providers.Ref{GVK: allNodes.kind, Name: name}
+	target, err := w.watches.access.Target(ctx, ref)
+	if err != nil {
+		return true
+	}
+	found, err := w.watches.access.Get(ctx, target, name)
+	if apierrors.IsNotFound(err) {
+		return false
+	}
+	if err != nil {
+		return true
+	}
+	pod, _ := scheduling.PodOf(w.object)
+	var node corev1.Node
+	if pod == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, &node) != nil {
+		return true
+	}
+	return readiness.IsUp(&node) && scheduling.RunsOn(pod, &node)
 }
 
 // reportStatus reports the cause of the wait, or else what is missing.
@@ -161,7 +222,7 @@ func (w *waiter) examine(ctx context.Context, end bool) (ready bool) {
 		now.Finding = w.now.Finding
 	}
 	w.now = now
-	return now.Ready && readiness.Wanted(w.object) >= w.pods
+	return now.Ready && w.missing(ctx) == ""
 }
 
 // log reads the log that explains a finding. The log of a container that has ended is read
