@@ -15,9 +15,7 @@ variable "registry" { default = "quay.io/openstack.kolla" }
 variable "nodes" { default = ["node-1"] }
 variable "vip" { default = "192.0.2.10" } # through which clients outside reach the cloud
 # Class nas has one PersistentVolume, which is this share (docs/storage.md).
-variable "volumes" {
-  default = { nas = { type = "nfs", share = "nas.example.org:/volumes", storage_class = "nas" } }
-}
+variable "volumes" { default = { nas = { type = "nfs", share = "nas.example.org:/volumes", storage_class = "nas" } } }
 
 # kvm needs processors that help, and system the module openvswitch in the kernel.
 variable "virt_type" { default = "kvm" }

@@ -18,9 +18,7 @@ variable "control" { default = ["node-1", "node-2", "node-3"] }
 variable "compute" { default = ["node-1", "node-2", "node-3"] }
 variable "vip" { default = "192.0.2.10" } # through which clients outside reach the cloud
 # Class nas has one PersistentVolume, which is this share (docs/storage.md).
-variable "volumes" {
-  default = { nas = { type = "nfs", share = "nas.example.org:/volumes", storage_class = "nas" } }
-}
+variable "volumes" { default = { nas = { type = "nfs", share = "nas.example.org:/volumes", storage_class = "nas" } } }
 
 # kvm needs processors that help, and system the module openvswitch in the kernel.
 variable "virt_type" { default = "kvm" }

@@ -13,7 +13,7 @@ definition "cinder" {
       settings      = optional(map(string), {})
     }))
     nullable    = false
-    description = "Where volumes are kept, by name: type rbd (pool of service.ceph), nfs (share: HOST:/PATH, and storage_class of a volume that is this share) or other; settings are options of the driver."
+    description = "Where volumes are, by name: type rbd (pool of service.ceph), nfs (share HOST:/PATH, its storage_class) or other; settings of the driver."
 
     validation {
       condition     = alltrue([for b in input.backends : contains(["nfs", "other", "rbd"], b.type)])
