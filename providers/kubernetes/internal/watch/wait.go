@@ -132,8 +132,10 @@ func (w *waiter) assess(ctx context.Context, object *unstructured.Unstructured) 
 		w.status = now.Status
 		return false, w.failed(ctx)
 	}
-	if missing := w.missing(ctx); now.Ready && missing != "" {
-		now = readiness.Assessment{Status: "there is no ready pod on node " + missing + " yet"}
+	if now.Ready {
+		if node := w.missing(ctx); node != "" {
+			now = readiness.Assessment{Status: "there is no ready pod on node " + node + " yet"}
+		}
 	}
 	if now.Ready && !now.Growing || w.bindsLater(ctx) {
 		w.now, w.status = readiness.Examination{}, ""
