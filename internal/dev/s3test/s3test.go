@@ -57,7 +57,7 @@ func Start(t testing.TB) (url, dir string) {
 	go func() { ended <- server.Wait() }()
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
-		_ = <-ended // it was killed
+		<-ended // it was killed
 	})
 	for {
 		conn, err := net.Dial("tcp", address)
