@@ -125,7 +125,7 @@ type entryClient struct {
 }
 
 // get returns the answer at a URL, without following a redirect.
-func (c entryClient) get(url string) (*http.Response, string, error) {
+func (c entryClient) get(url string) (answered, error) {
 	transport := &http.Transport{
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{RootCAs: c.ca, MinVersion: tls.VersionTLS12},
@@ -140,16 +140,23 @@ func (c entryClient) get(url string) (*http.Response, string, error) {
 	client := &http.Client{Transport: transport, Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	request, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
-		return nil, "", err
+		return answered{}, err
 	}
 	request.Header.Set("X_Forwarded_Proto", "ftp")
 	r, err := client.Do(request)
 	if err != nil {
-		return nil, "", err
+		return answered{}, err
 	}
 	defer r.Body.Close()
 	body, err := io.ReadAll(r.Body)
-	return r, string(body), err
+	return answered{r.StatusCode, r.Header, string(body)}, err
+}
+
+// answered is an answer of the entry.
+type answered struct {
+	status int
+	header http.Header
+	body   string
 }
 
 // says waits until a URL has an answer, and returns its headers.
@@ -159,14 +166,14 @@ func (c entryClient) says(t *testing.T, url, want string) http.Header {
 	var last string
 	deadline := time.Now().Add(clustertest.Patience)
 	for {
-		r, body, err := c.get(url) //nolint:bodyclose // get closes it
+		r, err := c.get(url)
 		switch {
 		case err != nil:
 			last = err.Error()
-		case r.StatusCode == http.StatusOK && body == want:
-			return r.Header
+		case r.status == http.StatusOK && r.body == want:
+			return r.header
 		default:
-			last, header = fmt.Sprintf("%d %q", r.StatusCode, body), r.Header
+			last, header = fmt.Sprintf("%d %q", r.status, r.body), r.header
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("%s says %s %v, want %q", url, last, header, want)
@@ -179,16 +186,16 @@ func (c entryClient) says(t *testing.T, url, want string) http.Header {
 func (c entryClient) redirects(t *testing.T, url, to string, status int) {
 	t.Helper()
 	clustertest.Eventually(t, url+" leads to "+to, func() bool {
-		r, _, err := c.get(url)
-		return err == nil && r.StatusCode == status && r.Header.Get("Location") == to
+		r, err := c.get(url)
+		return err == nil && r.status == status && r.header.Get("Location") == to
 	})
 }
 
 // lacks checks that there is no service at a URL.
 func (c entryClient) lacks(t *testing.T, url string) {
 	t.Helper()
-	if r, body, err := c.get(url); err != nil || r.StatusCode != http.StatusNotFound {
-		t.Errorf("%s says %q (%v), want status 404", url, body, err)
+	if r, err := c.get(url); err != nil || r.status != http.StatusNotFound {
+		t.Errorf("%s says %q (%v), want status 404", url, r.body, err)
 	}
 }
 
@@ -326,7 +333,7 @@ func TestTraefik(t *testing.T) {
 func refused(t *testing.T, url string) {
 	t.Helper()
 	var unknown x509.UnknownAuthorityError
-	if _, body, err := (entryClient{x509.NewCertPool(), traefik.Address}).get(url); !errors.As(err, &unknown) {
-		t.Errorf("a client without the CA gets %q, %v", body, err)
+	if r, err := (entryClient{x509.NewCertPool(), traefik.Address}).get(url); !errors.As(err, &unknown) {
+		t.Errorf("a client without the CA gets %q, %v", r.body, err)
 	}
 }

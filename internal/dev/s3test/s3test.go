@@ -53,8 +53,11 @@ func Start(t testing.TB) (url, dir string) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = server.Wait()
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
 		<-ended // it was killed
@@ -66,9 +69,8 @@ func Start(t testing.TB) (url, dir string) {
 			return "http://" + address, dir
 		}
 		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("the object storage ended: %v\n%s", err, log.String())
+		case <-ended:
+			t.Fatalf("the object storage ended: %v\n%s", server.ProcessState, log.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
