@@ -50,9 +50,10 @@ type DeleteOptions struct {
 
 // WaitOptions are the options of a wait.
 type WaitOptions struct {
-	// Nodes are nodes that got labels, so that a DaemonSet gets pods there. The status of the DaemonSet does not
-	// tell whether its controller has seen the labels. So it is not ready before each of these nodes has a ready
-	// pod, unless the node is down or gone, or does not take the pod.
+	// Nodes are names of nodes with new labels, on which the controller of a DaemonSet is going to start pods. Wait
+	// returns after each of these nodes has a ready pod: until the controller reads the labels, the status of
+	// the DaemonSet describes the other nodes only. Wait ignores a node that is down, deleted, or closed to the
+	// pods by its labels or taints.
 	Nodes []string
 	// Report is called with the cause of the wait whenever that changes; it may be nil. The last cause, at
 	// the end of a wait without an error, is something that a ready object still lacks; it is empty if

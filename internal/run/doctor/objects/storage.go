@@ -127,8 +127,8 @@ func Classes(f *cluster.Facts) ([]cluster.Finding, error) {
 }
 
 // waiting returns the claims, of some whose class is missing, that have no volume and find none of
-// their class: somebody may have made volumes by hand, or the configuration declares them. A claim about which the cluster tells too
-// little is left out, and an error says so.
+// their class: somebody may have made volumes by hand, or the configuration declares them. A claim about
+// which the cluster tells too little is left out, and an error says so.
 func waiting(f *cluster.Facts, claims []claim) ([]claim, error) {
 	var unread []error
 	var out []claim

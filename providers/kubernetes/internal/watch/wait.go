@@ -29,7 +29,7 @@ const (
 	examinationPause = 5 * time.Second
 	// examinationTimeout bounds one examination.
 	examinationTimeout = 5 * time.Second
-	// nodesPause is that pause while nodes lack a pod of a DaemonSet.
+	// nodesPause is the pause between examinations while labelled nodes lack a pod.
 	nodesPause = time.Second
 	// hopelessTimeout is how long a hopeless cause is tolerated: an image may be on its way
 	// to the registry.
@@ -92,7 +92,7 @@ type waiter struct {
 	watches *Watches
 	source  *watchedSource
 	ref     providers.Ref
-	nodes   []string // see providers.WaitOptions; those that lack a pod
+	nodes   []string // the nodes of providers.WaitOptions without a ready pod
 	report  func(string)
 
 	object   *unstructured.Unstructured // as last seen
@@ -157,8 +157,8 @@ func (w *waiter) pause() time.Duration {
 	return examinationPause
 }
 
-// missing returns a node that lacks a ready pod of the DaemonSet; empty: there is none. A node that had a pod once
-// does not count again.
+// missing returns a labelled node without a ready pod of the DaemonSet; empty: each node has a ready pod. missing
+// removes the other nodes from w.nodes.
 func (w *waiter) missing(ctx context.Context) string {
 	if len(w.nodes) == 0 {
 		return ""
@@ -174,7 +174,7 @@ func (w *waiter) missing(ctx context.Context) string {
 	return w.nodes[0]
 }
 
-// takesPods reports whether a pod of the DaemonSet can start on a node. If the node cannot be read, it can.
+// takesPods reports whether a pod of the DaemonSet can start on a node. It returns true for a node that it cannot read.
 func (w *waiter) takesPods(ctx context.Context, name string) bool {
 	ref := providers.Ref{GVK: allNodes.kind, Name: name}
 	target, err := w.watches.access.Target(ctx, ref)
@@ -182,11 +182,8 @@ func (w *waiter) takesPods(ctx context.Context, name string) bool {
 		return true
 	}
 	found, err := w.watches.access.Get(ctx, target, name)
-	if apierrors.IsNotFound(err) {
-		return false
-	}
 	if err != nil {
-		return true
+		return !apierrors.IsNotFound(err)
 	}
 	pod, _ := scheduling.PodOf(w.object)
 	var node corev1.Node
