@@ -191,6 +191,38 @@ func TestWeakened(t *testing.T) {
 	}
 }
 
+// TestTooManyPowers checks that more pods with powers than Kubernetes lets a policy name are an error
+// at the cloud.
+func TestTooManyPowers(t *testing.T) {
+	cloud := func(name string, settings ...string) hcl.Diagnostics {
+		blocks := fmt.Sprintf(`manifest "m" {
+  for_each = { for i in range(1000) : "%s-${i}" => i }
+  object = {
+    apiVersion = "apps/v1", kind = "DaemonSet", metadata = { name = each.key }
+    spec = {
+      selector = { matchLabels = { a = "b" } }
+      template = { metadata = { labels = { a = "b" } }, spec = { containers = [{ name = "c", image = "c" }] } }
+    }
+  }
+}
+`, name)
+		_, diags := rendered(written(t, blocks, settings...), facts())
+		return diags
+	}
+	if diags := cloud("agent"); len(diags) > 0 {
+		t.Errorf("short names: %v", diags)
+	}
+	long := strings.Repeat("agent", 20)
+	diags := cloud(long)
+	if len(diags) != 1 || diags[0].Severity != hcl.DiagError || diags[0].Subject.Start.Line != 1 ||
+		!strings.Contains(diags[0].Detail, "the 1000 workloads and jobs that need more, such as") || !strings.Contains(diags[0].Detail, `pod_security = "baseline"`) {
+		t.Errorf("long names: %v", diags)
+	}
+	if diags := cloud(long, `pod_security = "baseline"`); len(diags) > 0 {
+		t.Errorf("with a chosen level: %v", diags)
+	}
+}
+
 // rendered renders a cloud, and drops the warning about pods that weaken the namespace.
 func rendered(config *configs.Config, f openstack.Facts) ([]providers.Object, hcl.Diagnostics) {
 	objects, diags := openstack.Render(config, f)

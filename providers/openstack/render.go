@@ -147,8 +147,9 @@ func (r *renderer) common() common {
 	c.levels = security.Assess(r.cloud, r.config, c.jobs, fields.Level(r.cloud))
 	c.patches = patch.New(c.levels)
 	r.add(fields.Object(r.cloud, c.levels.OfNamespace(), c.levels.Causes()))
-	r.add(c.levels.Policies()...)
-	r.report(c.levels.Warn())
+	policies, diags := c.levels.Policies()
+	r.add(policies...)
+	r.report(diags, c.levels.Warn())
 	all, objects, diags := nodes.Of(r.cloud, r.config.Roles, rolesDecided(r.config), r.facts.Nodes)
 	c.nodes = all
 	r.add(objects...)

@@ -25,6 +25,7 @@ package redaction
 
 import (
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -163,13 +164,13 @@ var usual = func() map[string]bool {
 	return words
 }()
 
-// isPublic reports whether a match is the name of a declared object or a part of one, or a piece
-// that consists of words of names or of usual words.
-func (v *Values) isPublic(m match) bool {
-	text := m.text[m.start:m.end]
-	if m.whole() {
-		return !m.of.sensitive && (v.declared[text] || v.declared[m.name()])
-	}
+// isPublicName reports whether a whole value is the name of a declared object, or a part of one.
+func (v *Values) isPublicName(m match) bool {
+	return !m.of.sensitive && (v.declared[m.text[m.start:m.end]] || v.declared[m.name()])
+}
+
+// isPublicPiece reports whether a piece consists of words of names or of usual words.
+func (v *Values) isPublicPiece(text string) bool {
 	words := wordsOf(text)
 	return v.words[text] || len(words) > 0 &&
 		!slices.ContainsFunc(words, func(word string) bool { return !v.words[word] && !usual[strings.ToLower(word)] })
@@ -205,7 +206,19 @@ func (v *Values) redact(text string, counts func(match) bool) string {
 	if v.index == nil {
 		return text
 	}
-	spans := v.index.find(text, func(m match) bool { return counts(m) && !v.isPublic(m) })
+	var public span // the last public piece, which many values may have in common
+	spans := v.index.find(text, func(m match) bool {
+		switch {
+		case m.whole():
+			return counts(m) && !v.isPublicName(m)
+		case m.span == public:
+			return false
+		case v.isPublicPiece(text[m.start:m.end]):
+			public = m.span
+			return false
+		}
+		return counts(m)
+	})
 	if len(spans) == 0 {
 		return text
 	}
@@ -239,25 +252,49 @@ func (v *Values) complete() {
 	v.pending = nil
 }
 
-// Tree applies a function, such as Text, to all strings of a JSON value.
+// Tree applies a function, such as Text, to all strings of a JSON value. The result shares all maps
+// and lists with the value that the function does not change.
 func Tree(value any, text func(string) string) any {
+	out, _ := tree(value, text)
+	return out
+}
+
+// tree is Tree. It also reports whether the result differs from the value.
+func tree(value any, text func(string) string) (out any, differs bool) {
 	switch value := value.(type) {
 	case string:
-		return text(value)
+		masked := text(value)
+		return masked, masked != value
 	case []any:
-		out := make([]any, len(value))
-		for i := range value {
-			out[i] = Tree(value[i], text)
+		out := value
+		for i, inner := range value {
+			masked, changed := tree(inner, text)
+			if !changed {
+				continue
+			}
+			if !differs {
+				out, differs = slices.Clone(value), true
+			}
+			out[i] = masked
 		}
-		return out
+		return out, differs
 	case map[string]any:
-		out := make(map[string]any, len(value))
+		out := value
 		for key, inner := range value {
-			out[text(key)] = Tree(inner, text)
+			name := text(key)
+			masked, changed := tree(inner, text)
+			if !changed && name == key {
+				continue
+			}
+			if !differs {
+				out, differs = maps.Clone(value), true
+			}
+			delete(out, key)
+			out[name] = masked
 		}
-		return out
+		return out, differs
 	}
-	return value
+	return value, false
 }
 
 // value returns the plain value.

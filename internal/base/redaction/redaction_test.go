@@ -225,6 +225,28 @@ func TestMixed(t *testing.T) {
 	}
 }
 
+// TestTree checks that only changed parts of a tree are copied.
+func TestTree(t *testing.T) {
+	v := values("hunter2-hunter2")
+	same := map[string]any{"a": []any{"b", int64(1), nil, true}}
+	tree := map[string]any{"same": same, "list": []any{"hunter2-hunter2", same}, "hunter2-hunter2": "x"}
+	before := fmt.Sprint(tree)
+	masked := redaction.Tree(tree, func(text string) string { return v.Text(text) }).(map[string]any)
+	if got, want := fmt.Sprint(masked), strings.ReplaceAll(before, "hunter2-hunter2", redaction.Mask); len(got) != len(want) || strings.Contains(got, "hunter2") {
+		t.Errorf("masked %s", got)
+	}
+	if got := fmt.Sprint(tree); got != before {
+		t.Errorf("the original became %s", got)
+	}
+	masked["same"].(map[string]any)["mark"] = ""
+	if _, shared := same["mark"]; !shared {
+		t.Error("an unchanged part was copied")
+	}
+	if _, shared := masked["list"].([]any)[1].(map[string]any)["mark"]; !shared {
+		t.Error("an unchanged element was copied")
+	}
+}
+
 func TestAddObject(t *testing.T) {
 	v := &redaction.Values{}
 	secret := func(kind, typ string, values map[string]any) map[string]any {
@@ -387,6 +409,22 @@ func BenchmarkText(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		v.Text(text)
+	}
+}
+
+// BenchmarkTextWithCommonPiece masks values that have a piece in common, in a text that contains this piece.
+func BenchmarkTextWithCommonPiece(b *testing.B) {
+	for _, count := range []int{100, 1000, 10000} {
+		b.Run(strconv.Itoa(count), func(b *testing.B) {
+			v := &redaction.Values{}
+			for i := range count {
+				v.Add(fmt.Sprintf("password-%d", i))
+			}
+			v.Text("a text")
+			for b.Loop() {
+				v.Text("the key of a password")
+			}
+		})
 	}
 }
 

@@ -34,15 +34,15 @@ type exact struct {
 // change the objects that an apply sends. It returns the unmasked parts that an apply needs; see
 // carriedOut.
 func redactPlan(plan *plans.Plan, secrets *redaction.Values) map[addrs.Object]exact {
-	kept := map[addrs.Object]exact{}
+	kept, masked := map[addrs.Object]exact{}, map[string]string{}
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		kept[a.Address] = exact{a.Changes, a.Yields, a.Removes}
-		from := author{secrets: secrets, object: a.Object}
+		from := author{secrets: secrets, object: a.Object, masked: masked}
 		a.Yields = slices.Clone(a.Yields)
 		for j := range a.Yields {
 			y := &a.Yields[j]
-			y.Path, y.Field, y.Manager = from.path(y.Path), from.path(y.Field), secrets.Text(y.Manager)
+			y.Path, y.Field, y.Manager = from.path(y.Path), from.path(y.Field), from.mask(y.Manager)
 			y.Live, y.Want, y.Value = from.leaves(y.Live), from.leaves(y.Want), from.leaves(y.Value)
 		}
 		if a.Unchanged() && len(a.Yields) == 0 {
@@ -56,7 +56,7 @@ func redactPlan(plan *plans.Plan, secrets *redaction.Values) map[addrs.Object]ex
 		}
 	}
 	for i := range plan.Foreign {
-		plan.Foreign[i].Fields = (&author{secrets: secrets}).changes(plan.Foreign[i].Fields)
+		plan.Foreign[i].Fields = (&author{secrets: secrets, masked: masked}).changes(plan.Foreign[i].Fields)
 	}
 	for i := range plan.Impact {
 		for j := range plan.Impact[i].Effects {
@@ -149,6 +149,19 @@ type author struct {
 	secrets  *redaction.Values
 	object   *providers.Object // nil: no object is declared
 	declared approval.Open     // nil: not computed yet
+	masked   map[string]string // results of mask, which many objects share; nil: they are not kept
+}
+
+// mask masks secret values in a text, whoever wrote it.
+func (a *author) mask(text string) string {
+	if known, ok := a.masked[text]; ok {
+		return known
+	}
+	out := a.secrets.Text(text)
+	if a.masked != nil {
+		a.masked[text] = out
+	}
+	return out
 }
 
 // changes returns changes with secret values masked.
@@ -156,7 +169,7 @@ func (a *author) changes(changes []plans.Change) []plans.Change {
 	out := slices.Clone(changes)
 	for i := range out {
 		c := &out[i]
-		c.Path, c.Manager, c.Before, c.After = a.path(c.Path), a.secrets.Text(c.Manager), a.leaves(c.Before), a.leaves(c.After)
+		c.Path, c.Manager, c.Before, c.After = a.path(c.Path), a.mask(c.Manager), a.leaves(c.Before), a.leaves(c.After)
 	}
 	return out
 }
@@ -165,7 +178,7 @@ func (a *author) changes(changes []plans.Change) []plans.Change {
 func (a *author) reasons(reasons []plans.Reason) {
 	for i := range reasons {
 		r := &reasons[i]
-		r.Path, r.Manager, r.Detail = a.path(r.Path), a.secrets.Text(r.Manager), a.secrets.Mixed(r.Detail)
+		r.Path, r.Manager, r.Detail = a.path(r.Path), a.mask(r.Manager), a.secrets.Mixed(r.Detail)
 	}
 }
 
@@ -189,7 +202,7 @@ func (a *author) values(v *plans.Values) {
 // path masks secret values in a path, or in a set of fields as JSON. Names that the object declares
 // are not masked.
 func (a *author) path(text string) string {
-	if text == a.secrets.Text(text) {
+	if text == a.mask(text) {
 		return text
 	}
 	open := a.open()
@@ -204,13 +217,13 @@ func (a *author) path(text string) string {
 func (a *author) leaves(value any) any { return redaction.Tree(value, a.text) }
 
 func (a *author) text(text string) string {
-	if text == a.secrets.Text(text) {
+	if text == a.mask(text) {
 		return text
 	}
 	open, lines := a.open(), strings.SplitAfter(text, "\n")
 	for i, line := range lines {
 		if !open[strings.TrimSuffix(line, "\n")] {
-			lines[i] = a.secrets.Text(line)
+			lines[i] = a.mask(line)
 		}
 	}
 	return strings.Join(lines, "")

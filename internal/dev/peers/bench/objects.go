@@ -172,7 +172,7 @@ func write(dir, namespace string, objects []object) (inputs, error) {
 		files[filepath.Join(dir, name)] = strings.Join(part, "")
 		names = append(names, strconv.Quote(name))
 	}
-	files[filepath.Join(dir, "cloud.hcl")] = fmt.Sprintf("cloud %q {\n  release   = \"2025.1\"\n  namespace = %q\n}\n\nmanifest \"all\" {\n  files = [%s]\n}\n",
+	files[filepath.Join(dir, "cloud.hcl")] = fmt.Sprintf("cloud %q {\n  release      = \"2025.1\"\n  namespace    = %q\n  pod_security = \"baseline\"\n}\n\nmanifest \"all\" {\n  files = [%s]\n}\n",
 		namespace, namespace, strings.Join(names, ", "))
 	for path, content := range files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	admission "k8s.io/api/admissionregistration/v1"
 	admissionv1 "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -11,14 +12,20 @@ import (
 	"kolla.openstack.org/kolla/lang/addrs"
 	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/openstack/internal/object"
+	"kolla.openstack.org/kolla/providers/podsecurity"
 )
+
+// maxExpression is the length in characters of the longest expression that Kubernetes compiles:
+// the default of https://pkg.go.dev/github.com/google/cel-go/parser#ExpressionSizeCodePointLimit.
+const maxExpression = 100_000
 
 // Policies returns policies that hold the other pods of the namespace to the level restricted,
 // so that one pod with powers does not open the namespace to all. A chosen level applies to all
-// pods: then there are no policies.
-func (l Levels) Policies() []providers.Object {
+// pods: then there are no policies. It is an error if the names of the pods with powers do not fit
+// into an expression.
+func (l Levels) Policies() ([]providers.Object, hcl.Diagnostics) {
 	if len(l.powerful) == 0 || l.chosen != "" {
-		return nil
+		return nil, nil
 	}
 	n := namesOf(l.powerful)
 	pods, workloads := policyName(l.cloud, "pods"), policyName(l.cloud, "workloads")
@@ -37,6 +44,15 @@ func (l Levels) Policies() []providers.Object {
 		WithMatchConditions(conditions...).
 		WithVariables(podVariables()...).
 		WithValidations(podRules()...))
+	for _, c := range conditions {
+		if len(*c.Expression) > maxExpression {
+			return nil, hcl.Diagnostics{object.Error(l.cloud.Decl.Range, "Too many pods with powers", fmt.Sprintf(
+				"A policy holds all other pods of Namespace/%s to the Pod Security level %s. It names the %d workloads and jobs that need more, such as %s. "+
+					"The names make an expression of %d characters, and Kubernetes takes %d. "+
+					"Let manifests give their pods a securityContext of the level %s, or set pod_security = %q in the cloud block: then all pods get this level, and there is no policy.",
+				l.cloud.Decl.Namespace, podsecurity.Restricted, len(l.powerful), l.Causes(), len(*c.Expression), maxExpression, podsecurity.Restricted, l.OfNamespace()))}
+		}
+	}
 	resources := []string{"deployments", "replicasets", "statefulsets", "daemonsets", "jobs"}
 	if len(n["CronJob"]) > 0 {
 		resources = append(resources, "cronjobs")
@@ -49,7 +65,7 @@ func (l Levels) Policies() []providers.Object {
 		WithValidations(admissionv1.Validation().
 			WithExpression(n.ownerRule(workloads)).
 			WithMessage("pods of this name may have powers, so only those who may change the ValidatingAdmissionPolicy "+workloads+" may say what runs in them")))
-	return append(ofPods, ofWorkloads...)
+	return append(ofPods, ofWorkloads...), nil
 }
 
 // bindings returns the bindings that activate the policies.
