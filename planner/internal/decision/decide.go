@@ -105,6 +105,9 @@ func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	}
 	out := act(s, verb, append([]plans.Reason{reason}, renewal(s)...)...)
 	answered(out, answer)
+	if !e.inv.Input.Values {
+		out.After.SetManagedFields(nil) // they are larger than all else, and the values alone need them
+	}
 	if len(registered.changes) > 0 {
 		out.Action.Changes = registered.changes
 		return out, nil

@@ -51,8 +51,7 @@ func Render(in Input, m configs.Manifest, needed []addrs.Object) (objects []prov
 
 // render returns one object of a manifest block.
 func render(in Input, block string, m configs.ManifestObject) (providers.Object, hcl.Diagnostics) {
-	u := (&unstructured.Unstructured{Object: m.Content}).DeepCopy()
-	object.DropNulls(u.Object)
+	u := object.Declared(m.Content)
 	diags := object.DropStatus(u.Object, m.Range)
 	namespaced := in.Scopes.namespaced(u.GroupVersionKind())
 	switch {

@@ -49,8 +49,7 @@ func Declared(cloud object.Cloud, manifests []configs.Manifest) (Fields, hcl.Dia
 				c.fields.content = own
 				c.note(own, nil, object.Place{Block: cloud.Block(), At: cloud.Decl.Range})
 			}
-			content := (&unstructured.Unstructured{Object: o.Content}).DeepCopy().Object
-			object.DropNulls(content)
+			content := object.Declared(o.Content).DeepCopy().Object // others are merged into it
 			c.diags = append(c.diags, object.DropStatus(content, o.Range)...)
 			c.merge(c.fields.content, content, nil, object.Place{Block: m.Block, At: o.Range})
 			c.fields.deferred = append(c.fields.deferred, o.Deferred...)

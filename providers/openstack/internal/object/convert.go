@@ -3,9 +3,11 @@ package object
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/providers"
@@ -54,18 +56,44 @@ func Mark(u *unstructured.Unstructured, field string, marks map[string]string) {
 	}
 }
 
-// DropNulls removes null fields. The server drops them, so they would show up as a difference
-// in every plan.
-func DropNulls(value any) {
+// Declared returns the manifest for the content of a declared object, which stays as it is. The manifest
+// has no null fields: the server drops them, so they would show up as a difference in every plan. Only
+// its metadata may be changed, because content without such fields is shared, not copied.
+func Declared(content map[string]any) *unstructured.Unstructured {
+	if hasNull(content) {
+		content = runtime.DeepCopyJSON(content)
+		dropNulls(content)
+		return &unstructured.Unstructured{Object: content}
+	}
+	content = maps.Clone(content)
+	content["metadata"] = runtime.DeepCopyJSONValue(content["metadata"])
+	return &unstructured.Unstructured{Object: content}
+}
+
+func hasNull(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, field := range v {
+			if field == nil || hasNull(field) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(element any) bool { return hasNull(element) })
+	}
+	return false
+}
+
+func dropNulls(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		maps.DeleteFunc(v, func(_ string, field any) bool { return field == nil })
 		for _, field := range v {
-			DropNulls(field)
+			dropNulls(field)
 		}
 	case []any:
 		for _, element := range v {
-			DropNulls(element)
+			dropNulls(element)
 		}
 	}
 }

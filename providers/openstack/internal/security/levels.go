@@ -31,6 +31,8 @@ type Levels struct {
 	chosen string
 	// powerful are the pods that need more than restricted, by kind and name.
 	powerful []powerful
+	// names are their kinds and names.
+	names map[[2]string]bool
 }
 
 // powerful is a workload or a job whose pods need more than the level restricted.
@@ -76,7 +78,11 @@ func Assess(cloud object.Cloud, config *configs.Config, jobs []runs.Jobs, chosen
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 	})
 	out = slices.CompactFunc(out, func(a, b powerful) bool { return a.kind == b.kind && a.name == b.name && a.level == b.level })
-	return Levels{cloud: cloud, chosen: chosen, powerful: out}
+	known := make(map[[2]string]bool, len(out))
+	for _, p := range out {
+		known[[2]string{p.kind, p.name}] = true
+	}
+	return Levels{cloud: cloud, chosen: chosen, powerful: out, names: known}
 }
 
 // manifestsHere returns the objects of manifests in the cloud's namespace whose pods may get
@@ -130,9 +136,7 @@ func (l Levels) For(kind, name string) string {
 }
 
 // isPowerful reports whether pods have powers.
-func (l Levels) isPowerful(kind, name string) bool {
-	return slices.ContainsFunc(l.powerful, func(p powerful) bool { return p.kind == kind && p.name == name })
-}
+func (l Levels) isPowerful(kind, name string) bool { return l.names[[2]string{kind, name}] }
 
 // BeforePod returns the objects that must exist before a service's pod starts: the policies, for
 // a pod with powers.
