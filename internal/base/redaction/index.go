@@ -11,7 +11,8 @@ import (
 
 // index finds forms, and pieces of them, in a text. Four bytes at regular places of each form are
 // its seeds. If a seed occurs in the text, the match is extended on both sides as far as form and
-// text agree. So the time for a text hardly depends on the number of values.
+// text agree. So the time for a text hardly depends on the number of values, unless many of them have
+// a piece in common that the text contains.
 type index struct {
 	forms []form
 	known map[form]bool

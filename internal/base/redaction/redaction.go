@@ -253,14 +253,8 @@ func (v *Values) complete() {
 }
 
 // Tree applies a function, such as Text, to all strings of a JSON value. The result shares all maps
-// and lists with the value that the function does not change.
-func Tree(value any, text func(string) string) any {
-	out, _ := tree(value, text)
-	return out
-}
-
-// tree is Tree. It also reports whether the result differs from the value.
-func tree(value any, text func(string) string) (out any, differs bool) {
+// and lists with the value that the function does not change. differs is false if it changes nothing.
+func Tree(value any, text func(string) string) (out any, differs bool) {
 	switch value := value.(type) {
 	case string:
 		masked := text(value)
@@ -268,7 +262,7 @@ func tree(value any, text func(string) string) (out any, differs bool) {
 	case []any:
 		out := value
 		for i, inner := range value {
-			masked, changed := tree(inner, text)
+			masked, changed := Tree(inner, text)
 			if !changed {
 				continue
 			}
@@ -282,7 +276,7 @@ func tree(value any, text func(string) string) (out any, differs bool) {
 		out := value
 		for key, inner := range value {
 			name := text(key)
-			masked, changed := tree(inner, text)
+			masked, changed := Tree(inner, text)
 			if !changed && name == key {
 				continue
 			}

@@ -231,9 +231,13 @@ func TestTree(t *testing.T) {
 	same := map[string]any{"a": []any{"b", int64(1), nil, true}}
 	tree := map[string]any{"same": same, "list": []any{"hunter2-hunter2", same}, "hunter2-hunter2": "x"}
 	before := fmt.Sprint(tree)
-	masked := redaction.Tree(tree, func(text string) string { return v.Text(text) }).(map[string]any)
+	out, differs := redaction.Tree(tree, func(text string) string { return v.Text(text) })
+	masked := out.(map[string]any)
 	if got, want := fmt.Sprint(masked), strings.ReplaceAll(before, "hunter2-hunter2", redaction.Mask); len(got) != len(want) || strings.Contains(got, "hunter2") {
 		t.Errorf("masked %s", got)
+	}
+	if _, also := redaction.Tree(same, func(text string) string { return v.Text(text) }); !differs || also {
+		t.Errorf("differs: %t, and without a secret %t", differs, also)
 	}
 	if got := fmt.Sprint(tree); got != before {
 		t.Errorf("the original became %s", got)

@@ -10,6 +10,7 @@ import (
 	"kolla.openstack.org/kolla/lang/configs"
 	"kolla.openstack.org/kolla/planner/output"
 	"kolla.openstack.org/kolla/planner/plans"
+	"kolla.openstack.org/kolla/providers"
 	"kolla.openstack.org/kolla/providers/kinds"
 	"kolla.openstack.org/kolla/state"
 )
@@ -18,17 +19,21 @@ import (
 // cause it, or if only more pods are concerned, the rest of the plan may be carried out.
 func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
 	out := c.leftOut(actions)
-	told := map[string][]plans.Effect{}
+	told := map[affected][]plans.Effect{}
 	for _, impact := range saved.Impact {
-		told[impact.Block] = append(told[impact.Block], impact.Effects...)
+		for _, effect := range impact.Effects {
+			of := affected{impact.Block, effect.Kind, effect.Name, effect.Ref}
+			told[of] = append(told[of], effect)
+		}
 	}
 	for _, impact := range c.Plan.Impact {
 		for _, effect := range impact.Effects {
+			same := told[affected{impact.Block, effect.Kind, effect.Name, effect.Ref}]
 			tells := func(e plans.Effect) bool { return alike(e, effect, shows) || covers(e, effect) }
-			if !slices.ContainsFunc(told[impact.Block], tells) {
+			if !slices.ContainsFunc(same, tells) {
 				text := fmt.Sprintf("the file does not show what happens to %s of %s: %s%s", effect.Name, impact.Block, effect.Kind, podsOf(effect))
 				more := func(e plans.Effect) bool { e.Pods = effect.Pods; return covers(e, effect) }
-				c.add(addrs.Object{}, slices.ContainsFunc(told[impact.Block], more) || causedBy(effect, actions, out), text)
+				c.add(addrs.Object{}, slices.ContainsFunc(same, more) || causedBy(effect, actions, out), text)
 			}
 		}
 	}
@@ -40,10 +45,18 @@ func (c *check) shown(saved *plans.Plan, actions []plans.Action) {
 	}
 }
 
-// covers reports whether an effect in the file includes an effect of the new plan: it has the same
-// kind, and concerns at least as many pods and at least the same nodes.
+// affected identifies an object and what happens to it.
+type affected struct {
+	block string
+	kind  plans.EffectKind
+	name  string
+	ref   providers.Ref
+}
+
+// covers reports whether an effect in the file includes an effect of the new plan on the same object:
+// it concerns at least as many pods and at least the same nodes.
 func covers(saved, fresh plans.Effect) bool {
-	if saved.Kind != fresh.Kind || saved.Name != fresh.Name || saved.Ref != fresh.Ref || saved.Data != fresh.Data || fresh.Grave && !saved.Grave {
+	if saved.Data != fresh.Data || fresh.Grave && !saved.Grave {
 		return false
 	}
 	missing := func(name string) bool { return !slices.Contains(saved.Items, name) }

@@ -164,12 +164,20 @@ func (a *author) mask(text string) string {
 	return out
 }
 
-// changes returns changes with secret values masked.
+// changes returns changes with secret values masked. Without secret values they are the same slice.
 func (a *author) changes(changes []plans.Change) []plans.Change {
-	out := slices.Clone(changes)
-	for i := range out {
-		c := &out[i]
-		c.Path, c.Manager, c.Before, c.After = a.path(c.Path), a.mask(c.Manager), a.leaves(c.Before), a.leaves(c.After)
+	out := changes
+	for i, c := range changes {
+		before, otherBefore := redaction.Tree(c.Before, a.text)
+		after, otherAfter := redaction.Tree(c.After, a.text)
+		path, manager := a.path(c.Path), a.mask(c.Manager)
+		if !otherBefore && !otherAfter && path == c.Path && manager == c.Manager {
+			continue
+		}
+		if &out[0] == &changes[0] {
+			out = slices.Clone(changes)
+		}
+		out[i].Path, out[i].Manager, out[i].Before, out[i].After = path, manager, before, after
 	}
 	return out
 }
@@ -214,7 +222,10 @@ func (a *author) path(text string) string {
 
 // leaves masks secret values in the strings of a value. A line that the object declares openly is
 // not masked.
-func (a *author) leaves(value any) any { return redaction.Tree(value, a.text) }
+func (a *author) leaves(value any) any {
+	out, _ := redaction.Tree(value, a.text)
+	return out
+}
 
 func (a *author) text(text string) string {
 	if text == a.mask(text) {

@@ -100,7 +100,7 @@ func (w *Watches) add(ctx context.Context, at resources.Place, s *Subscriber) *S
 	s.watch, s.Changed = shared, make(chan struct{}, 1)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	shared.subscribers[s] = true
+	shared.join(s)
 	s.Changed <- struct{}{}
 	return s
 }
@@ -118,7 +118,7 @@ func (w *Watches) fail(at resources.Place, err error) {
 
 // start opens a watch. It ends some time after its last subscriber has left.
 func (w *Watches) start(ctx context.Context, at resources.Place) *sharedWatch {
-	shared := &sharedWatch{watches: w, place: at, subscribers: map[*Subscriber]bool{}}
+	shared := newSharedWatch(w, at)
 	w.open[at] = shared
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	shared.closing = time.AfterFunc(linger, func() {
@@ -148,7 +148,11 @@ func (s *Subscriber) Unsubscribe() {
 	shared := s.watch
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	delete(shared.subscribers, s)
+	delete(shared.subscribers[s.name], s)
+	if len(shared.subscribers[s.name]) == 0 {
+		delete(shared.subscribers, s.name)
+		delete(shared.absent, s.name)
+	}
 	if len(shared.subscribers) == 0 {
 		shared.closing.Reset(linger)
 	}
@@ -189,12 +193,26 @@ type sharedWatch struct {
 	closing *time.Timer
 
 	mu          sync.Mutex
-	subscribers map[*Subscriber]bool
+	subscribers map[string]map[*Subscriber]bool       // by name; those of all objects have an empty name
+	absent      map[string]bool                       // names with subscribers and without an object
 	objects     map[string]*unstructured.Unstructured // by name
 	version     string                                // everything written up to it was seen
 	err         error
 	index       index
 	polled      time.Duration // the last pause between lists where watching is not allowed
+}
+
+func newSharedWatch(w *Watches, at resources.Place) *sharedWatch {
+	return &sharedWatch{watches: w, place: at, subscribers: map[string]map[*Subscriber]bool{}, absent: map[string]bool{}}
+}
+
+// join adds a subscriber. The caller holds mu.
+func (shared *sharedWatch) join(s *Subscriber) {
+	if shared.subscribers[s.name] == nil {
+		shared.subscribers[s.name] = map[*Subscriber]bool{}
+	}
+	shared.subscribers[s.name][s] = true
+	shared.look(s.name)
 }
 
 // close refuses new subscribers. The caller holds the lock of the watches.
@@ -233,17 +251,39 @@ func (shared *sharedWatch) run(ctx context.Context) {
 }
 
 // notify makes a change to the object of a name, or to all objects if name is empty, and tells the
-// subscribers that it concerns. Hundreds may wait for objects of one kind.
+// subscribers that it concerns. Thousands may wait for objects of one kind.
 func (shared *sharedWatch) notify(name string, change func()) {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	change()
-	for s := range shared.subscribers {
-		// A subscriber whose object does not exist is told, too: the version of any other object
-		// may confirm that.
-		if name != "" && s.name != "" && s.name != name && shared.objects[s.name] != nil {
-			continue
+	if name == "" {
+		for of := range shared.subscribers {
+			shared.look(of)
+			shared.tell(of)
 		}
+		return
+	}
+	shared.look(name)
+	shared.tell(name)
+	shared.tell("")
+	// The version of any other object may confirm that an object does not exist.
+	for of := range shared.absent {
+		shared.tell(of)
+	}
+}
+
+// look notes whether the object of a name with subscribers exists. The caller holds mu.
+func (shared *sharedWatch) look(name string) {
+	if name != "" && shared.objects[name] == nil && len(shared.subscribers[name]) > 0 {
+		shared.absent[name] = true
+	} else {
+		delete(shared.absent, name)
+	}
+}
+
+// tell tells the subscribers of a name that there may be a new observation. The caller holds mu.
+func (shared *sharedWatch) tell(name string) {
+	for s := range shared.subscribers[name] {
 		select {
 		case s.Changed <- struct{}{}:
 		default:
@@ -292,9 +332,11 @@ func (shared *sharedWatch) follow(ctx context.Context, version string) {
 func (shared *sharedWatch) poll() time.Duration {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	for s := range shared.subscribers {
-		if !s.explains {
-			shared.polled = 0
+	for _, subscribers := range shared.subscribers {
+		for s := range subscribers {
+			if !s.explains {
+				shared.polled = 0
+			}
 		}
 	}
 	shared.polled = min(max(2*shared.polled, pollPause), maxPause)

@@ -4,24 +4,43 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kolla.openstack.org/kolla/providers/kubernetes/internal/resources"
 )
 
 // TestNotify checks that an event wakes the waits that it concerns, and no others.
 func TestNotify(t *testing.T) {
+	shared := newSharedWatch(nil, resources.Place{})
+	shared.closing = time.AfterFunc(time.Hour, func() {})
 	known := &unstructured.Unstructured{}
-	shared := &sharedWatch{subscribers: map[*Subscriber]bool{}, objects: map[string]*unstructured.Unstructured{"changed": known, "other": known}}
+	exist := func(names ...string) {
+		shared.objects = map[string]*unstructured.Unstructured{}
+		for _, name := range names {
+			shared.objects[name] = known
+		}
+	}
 	waits := map[string]*Subscriber{"changed": {name: "changed"}, "other": {name: "other"}, "absent": {name: "absent"}, "all": {}}
 	for _, s := range waits {
-		s.Changed = make(chan struct{}, 1)
-		shared.subscribers[s] = true
+		s.watch, s.Changed = shared, make(chan struct{}, 1)
+		shared.join(s)
 	}
-	for event, want := range map[string][]string{
-		"changed": {"absent", "all", "changed"},
-		"":        {"absent", "all", "changed", "other"}, // a new list
+	for i, event := range []struct {
+		name   string // of the object; empty: a new list
+		change func()
+		wakes  []string
+	}{
+		{"", func() { exist("changed", "other") }, []string{"absent", "all", "changed", "other"}},
+		{"changed", func() {}, []string{"absent", "all", "changed"}},
+		{"nobody's", func() {}, []string{"absent", "all"}},
+		{"absent", func() { shared.objects["absent"] = known }, []string{"absent", "all"}},
+		{"nobody's", func() {}, []string{"all"}},
+		{"other", func() { delete(shared.objects, "other") }, []string{"all", "other"}},
+		{"nobody's", func() {}, []string{"all", "other"}},
 	} {
-		shared.notify(event, func() {})
+		shared.notify(event.name, event.change)
 		var woken []string
 		for _, name := range slices.Sorted(maps.Keys(waits)) {
 			select {
@@ -30,8 +49,13 @@ func TestNotify(t *testing.T) {
 			default:
 			}
 		}
-		if !slices.Equal(woken, want) {
-			t.Errorf("an event of %q wakes %v, want %v", event, woken, want)
+		if !slices.Equal(woken, event.wakes) {
+			t.Errorf("event %d, of %q, wakes %v, want %v", i, event.name, woken, event.wakes)
 		}
+	}
+	waits["other"].Unsubscribe()
+	shared.notify("nobody's", func() {})
+	if len(waits["other"].Changed) > 0 || len(shared.absent) > 0 {
+		t.Errorf("who has left is told of events, absent %v", shared.absent)
 	}
 }
