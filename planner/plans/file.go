@@ -13,6 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"kolla.openstack.org/kolla/internal/base/failure"
 	safe "kolla.openstack.org/kolla/internal/base/files"
 )
 
@@ -66,7 +67,8 @@ func Write(w io.Writer, plan *Plan) error {
 		return fmt.Errorf("write plan %s: %w", plan.ID, err)
 	}
 	if _, err := new(meter).Write(content); err != nil { // Load would reject the plan
-		return fmt.Errorf("write plan %s: %w; plan a part of the cloud with -target", plan.ID, err)
+		return failure.With(fmt.Errorf("write plan %s: %w", plan.ID, err), "The plan is too large for a file",
+			failure.Sentence(err.Error())+". Apply it without a file, or plan a part of the cloud with -target.")
 	}
 	sum := sha256.Sum256(content)
 	head, err := json.MarshalIndent(manifest{

@@ -34,7 +34,7 @@ const (
 )
 
 // errTooMuch is the error of a plan that exceeds the bounds.
-var errTooMuch = errors.New("it holds more than the plan of any cloud")
+var errTooMuch = errors.New("it holds more than a plan file may")
 
 // meter counts the values in a JSON document without decoding it. It gets the document in pieces.
 type meter struct {

@@ -47,7 +47,7 @@ func (c *cluster) measure(ctx context.Context, cmd command) cost {
 	spent := cost{wall: time.Since(start)}
 	if err != nil && process.ProcessState.ExitCode() != cmd.code {
 		said := strings.TrimSpace(output.String())
-		spent.err = fmt.Errorf("%s: %w: %s", strings.Join(cmd.argv, " "), err, said[:min(len(said), 600)])
+		spent.err = fmt.Errorf("%s: %w: %s", strings.Join(cmd.argv, " "), err, said[max(0, len(said)-600):])
 		return spent
 	}
 	usage := process.ProcessState.SysUsage().(*syscall.Rusage)
