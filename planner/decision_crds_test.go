@@ -3,6 +3,7 @@ package planner_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,44 @@ func TestAnswersByADefinitionThatChanges(t *testing.T) {
 					t.Errorf("decided %s, %+v", a.Verb, a.Evidence)
 				}
 			})
+		}
+	}
+}
+
+// TestKeyedListsOfAChangedDefinition checks that a new object shows the elements of its lists one by
+// one, whether or not the plan carries values.
+func TestKeyedListsOfAChangedDefinition(t *testing.T) {
+	definition := func(colours string) *unstructured.Unstructured {
+		u := widgets(t, colours)
+		versions := u.Object["spec"].(map[string]any)["versions"].([]any)
+		properties := versions[0].(map[string]any)["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any)["properties"].(map[string]any)
+		properties["parts"] = objecttest.Read(t, `{apiVersion: v1, kind: x, parts: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name],
+  items: {type: object, properties: {name: {type: string}, size: {type: integer}}}}}`).Object["parts"]
+		return u
+	}
+	widget := objecttest.Read(t, "{apiVersion: example.org/v1, kind: Widget, metadata: {name: w, namespace: openstack}, parts: [{name: a, size: 1}, {name: b, size: 2}]}")
+	for _, values := range []bool{false, true} {
+		c := &cluster{objects: []*unstructured.Unstructured{live(definition("red"), "uid-1")}}
+		c.answer = func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+			u = live(u, "")
+			if u.GetKind() == "Widget" {
+				owns(u, "kolla", metav1.ManagedFieldsOperationApply, then,
+					`{"f:parts":{"k:{\"name\":\"a\"}":{".":{},"f:name":{},"f:size":{}},"k:{\"name\":\"b\"}":{".":{},"f:name":{},"f:size":{}}}}`)
+			}
+			return u, nil
+		}
+		in := input(c,
+			declared("manifest.w/CustomResourceDefinition/widgets.example.org", definition("red, green")),
+			declared("manifest.w/Widget/w", widget))
+		in.State.Objects = []state.Object{recorded("manifest.w/CustomResourceDefinition/widgets.example.org", c.objects[0])}
+		in.Values = values
+		a := find(t, mustPlan(t, in), "manifest.w/Widget/w")
+		var paths []string
+		for _, c := range a.Changes {
+			paths = append(paths, c.Path)
+		}
+		if a.Evidence.Kind != plans.Schema || !slices.Contains(paths, `parts["a"].size`) || !slices.Contains(paths, `parts["b"].size`) {
+			t.Errorf("with values %v, by %s: the changes are %v", values, a.Evidence.Kind, paths)
 		}
 	}
 }

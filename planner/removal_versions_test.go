@@ -87,3 +87,35 @@ func TestFamiliesInUse(t *testing.T) {
 		})
 	}
 }
+
+// TestNewFieldOfAVersion checks that a field that only the new version of an object has is among its
+// changes, whether or not the plan carries values.
+func TestNewFieldOfAVersion(t *testing.T) {
+	for _, values := range []bool{false, true} {
+		w := &world{}
+		w.add(atGeneration(1), generation(1)).Family = family
+		owns(w.last(), "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:keystone.conf":{}}}`)
+		w.add("service.keystone/Deployment/api", mounting(t, 1))
+		w.cluster.answer = func(u *unstructured.Unstructured, _ providers.DryRunOptions) (*unstructured.Unstructured, error) {
+			u = live(u, "")
+			if u.GetKind() == "ConfigMap" {
+				owns(u, "kolla", metav1.ManagedFieldsOperationApply, then, `{"f:data":{"f:keystone.conf":{},"f:policy.yaml":{}}}`)
+			}
+			return u, nil
+		}
+		next := generation(2)
+		put(t, next, "rules\n", "data", "policy.yaml")
+		config := declared(atGeneration(2), next)
+		config.Family = address(family)
+		in := w.input(config, declared("service.keystone/Deployment/api", mounting(t, 2)))
+		in.Values = values
+		a := find(t, mustPlan(t, in), atGeneration(2))
+		want := []plans.Change{
+			{Path: `data["keystone.conf"]`, Text: true, Before: "[token]\nexpiration = 1\n", After: "[token]\nexpiration = 2\n"},
+			{Path: `data["policy.yaml"]`, Text: true, After: "rules\n"},
+		}
+		if diff := cmp.Diff(want, a.Changes); diff != "" {
+			t.Errorf("with values %v: changes (-want +got):\n%s", values, diff)
+		}
+	}
+}

@@ -40,7 +40,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -279,8 +278,7 @@ func (c *comparer) describe(paths []fieldpath.Path, secret bool) []Difference {
 		if path[len(path)-1].Key != nil && slices.ContainsFunc(paths[:i], path.Equals) {
 			continue // several elements have this key, and their number differs
 		}
-		// Objects of one kind have the same paths, so these share their texts.
-		d := Difference{At: path, Change: plans.Change{Path: unique.Make(Text(path)).Value()}}
+		d := Difference{At: path, Change: plans.Change{Path: Text(path)}}
 		if d.Path == "apiVersion" || d.Path == "kind" {
 			continue
 		}

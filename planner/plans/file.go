@@ -68,7 +68,7 @@ func Write(w io.Writer, plan *Plan) error {
 	}
 	if _, err := new(meter).Write(content); err != nil { // Load would reject the plan
 		return failure.With(fmt.Errorf("write plan %s: %w", plan.ID, err), "The plan is too large for a file",
-			failure.Sentence(err.Error())+". Apply it without a file, or plan a part of the cloud with -target.")
+			failure.Sentence(err.Error())+". A plan of a part of the cloud is smaller, and an apply without a file has no such limit.")
 	}
 	sum := sha256.Sum256(content)
 	head, err := json.MarshalIndent(manifest{

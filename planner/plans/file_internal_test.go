@@ -26,11 +26,11 @@ func TestSaveOfMoreThanLoadTakes(t *testing.T) {
 	}
 	defer func(size int) { maxEntry = size }(maxEntry)
 	maxEntry = 1 << 12
-	if _, err := Read(packed.Bytes()); err == nil || !strings.Contains(err.Error(), "more than a plan file may") {
+	if _, err := Read(packed.Bytes()); err == nil || !strings.Contains(err.Error(), "more than a plan file may hold") {
 		t.Errorf("loading it: got %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "a.plan")
-	if summary, detail, _ := failure.Explain(Save(path, plan)); summary != "The plan is too large for a file" || !strings.Contains(detail, "-target") {
+	if summary, detail, _ := failure.Explain(Save(path, plan)); summary != "The plan is too large for a file" || !strings.Contains(detail, "a part of the cloud") {
 		t.Errorf("saving it: %s: %s", summary, detail)
 	}
 	if _, err := Load(path); err == nil {

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Limits of a plan file. Each is far larger than any real plan needs. Together they limit the
+// Limits of a plan file. They admit some 12,000 new objects. Together they limit the
 // memory that a file takes: 185 kB of zip can unpack to 190 MB of "{},",
 // and each element would take about a kilobyte as an action. Tests change the bounds.
 var (
@@ -34,7 +34,7 @@ const (
 )
 
 // errTooMuch is the error of a plan that exceeds the bounds.
-var errTooMuch = errors.New("it holds more than a plan file may")
+var errTooMuch = errors.New("it holds more than a plan file may hold")
 
 // meter counts the values in a JSON document without decoding it. It gets the document in pieces.
 type meter struct {

@@ -215,7 +215,7 @@ func TestTooManyPowers(t *testing.T) {
 	long := strings.Repeat("agent", 20)
 	diags := cloud(long)
 	if len(diags) != 1 || diags[0].Severity != hcl.DiagError || diags[0].Subject.Start.Line != 1 ||
-		!strings.Contains(diags[0].Detail, "the 1000 workloads and jobs that need more, such as") || !strings.Contains(diags[0].Detail, `pod_security = "baseline"`) {
+		!strings.Contains(diags[0].Detail, "the 1000 workloads and jobs that need more (DaemonSet/agent") || !strings.Contains(diags[0].Detail, `pod_security = "baseline"`) {
 		t.Errorf("long names: %v", diags)
 	}
 	if diags := cloud(long, `pod_security = "baseline"`); len(diags) > 0 {

@@ -183,20 +183,20 @@ func (v *Values) Text(text string, public ...string) string { return v.Around(te
 // Around is Text for a text with parts that are not masked, such as the words of the API server
 // that kolla parses. Each part is a pair of indexes, as in package regexp.
 func (v *Values) Around(text string, parts [][]int, public ...string) string {
-	return v.redact(text, func(m match) bool {
-		return (m.whole() || m.piece() && !m.within(public)) &&
-			!slices.ContainsFunc(parts, func(part []int) bool { return part[0] <= m.start && m.end <= part[1] })
-	})
+	masked := func(m match) bool {
+		return !slices.ContainsFunc(parts, func(part []int) bool { return part[0] <= m.start && m.end <= part[1] })
+	}
+	return v.redact(text, masked, func(m match) bool { return masked(m) && m.piece() && !m.within(public) })
 }
 
 // Mixed is Text for a text that also contains kolla's own words or declared values. It masks only
 // whole values of at least 8 characters.
 func (v *Values) Mixed(text string) string {
-	return v.redact(text, func(m match) bool { return m.whole() && len(m.of.text) >= unmistakable })
+	return v.redact(text, func(m match) bool { return len(m.of.text) >= unmistakable }, nil)
 }
 
-// redact replaces the matches that count by Mask.
-func (v *Values) redact(text string, counts func(match) bool) string {
+// redact replaces the whole values, and the pieces of values, that count by Mask. nil: no pieces count.
+func (v *Values) redact(text string, whole, piece func(match) bool) string {
 	if v == nil || len(text) < shortest {
 		return text
 	}
@@ -206,18 +206,20 @@ func (v *Values) redact(text string, counts func(match) bool) string {
 	if v.index == nil {
 		return text
 	}
-	var public span // the last public piece, which many values may have in common
+	// Many values may have a piece in common, so the answer to the last one is kept.
+	var last span
+	var public bool
 	spans := v.index.find(text, func(m match) bool {
-		switch {
-		case m.whole():
-			return counts(m) && !v.isPublicName(m)
-		case m.span == public:
-			return false
-		case v.isPublicPiece(text[m.start:m.end]):
-			public = m.span
+		if m.whole() {
+			return whole(m) && !v.isPublicName(m)
+		}
+		if piece == nil || m.end-m.start < cutPiece {
 			return false
 		}
-		return counts(m)
+		if m.span != last {
+			last, public = m.span, v.isPublicPiece(text[m.start:m.end])
+		}
+		return !public && piece(m)
 	})
 	if len(spans) == 0 {
 		return text

@@ -166,7 +166,7 @@ func (a *author) mask(text string) string {
 
 // changes returns changes with secret values masked. Without secret values they are the same slice.
 func (a *author) changes(changes []plans.Change) []plans.Change {
-	out := changes
+	out, copied := changes, false
 	for i, c := range changes {
 		before, otherBefore := redaction.Tree(c.Before, a.text)
 		after, otherAfter := redaction.Tree(c.After, a.text)
@@ -174,8 +174,8 @@ func (a *author) changes(changes []plans.Change) []plans.Change {
 		if !otherBefore && !otherAfter && path == c.Path && manager == c.Manager {
 			continue
 		}
-		if &out[0] == &changes[0] {
-			out = slices.Clone(changes)
+		if !copied {
+			out, copied = slices.Clone(changes), true
 		}
 		out[i].Path, out[i].Manager, out[i].Before, out[i].After = path, manager, before, after
 	}

@@ -105,9 +105,6 @@ func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	}
 	out := act(s, verb, append([]plans.Reason{reason}, renewal(s)...)...)
 	answered(out, answer)
-	if !e.inv.Input.Values {
-		out.After.SetManagedFields(nil) // they are larger than all else, and the values alone need them
-	}
 	if len(registered.changes) > 0 {
 		out.Action.Changes = registered.changes
 		return out, nil
@@ -118,6 +115,11 @@ func absent(ctx context.Context, e *env, s *subject) (*outcome.Outcome, error) {
 	}
 	differences, err := fields.Compare(nil, shown)
 	out.Action.Changes = fields.Changes(out.WithUnknown(differences))
+	if !e.inv.Input.Values && !out.Versioned() {
+		// They are larger than all else in a plan of many new objects. Only the values and
+		// outcome.Supersede, which compares versions, need them from here on.
+		out.After.SetManagedFields(nil)
+	}
 	return out, err
 }
 

@@ -194,6 +194,7 @@ func (b *bench) saved(ctx context.Context, t table, subjects []subject) error {
 		for _, c := range clouds {
 			if saved := b.measure(ctx, s.save(c.inputs)); saved.err != nil {
 				failed[s.name] = append(failed[s.name], saved)
+				fmt.Fprintf(os.Stderr, "%5d %-16s %-22s %s\n", b.size, s.name, titles[savedApply], saved)
 			}
 		}
 		if failed[s.name] == nil {

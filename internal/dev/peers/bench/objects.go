@@ -130,6 +130,10 @@ func (in inputs) chart() string { return filepath.Join(in.dir, "chart") }
 // perFile is the number of objects in a file of kolla's, which takes files of 16 MiB.
 const perFile = 5000
 
+// mostNamed is the number of objects whose Deployments kolla's policies can name. A larger cloud has one
+// Pod Security level for all pods.
+const mostNamed = 10_000
+
 // write writes the objects into a directory: as JSON, as a stream of YAML, as a chart, as resources of
 // OpenTofu, and as the configuration of a cloud named after the namespace, with files of perFile
 // objects.
@@ -172,8 +176,12 @@ func write(dir, namespace string, objects []object) (inputs, error) {
 		files[filepath.Join(dir, name)] = strings.Join(part, "")
 		names = append(names, strconv.Quote(name))
 	}
-	files[filepath.Join(dir, "cloud.hcl")] = fmt.Sprintf("cloud %q {\n  release      = \"2025.1\"\n  namespace    = %q\n  pod_security = \"baseline\"\n}\n\nmanifest \"all\" {\n  files = [%s]\n}\n",
-		namespace, namespace, strings.Join(names, ", "))
+	more := ""
+	if len(objects) > mostNamed {
+		more = "  pod_security = \"baseline\"\n"
+	}
+	files[filepath.Join(dir, "cloud.hcl")] = fmt.Sprintf("cloud %q {\n  release   = \"2025.1\"\n  namespace = %q\n%s}\n\nmanifest \"all\" {\n  files = [%s]\n}\n",
+		namespace, namespace, more, strings.Join(names, ", "))
 	for path, content := range files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return in, fmt.Errorf("write the objects: %w", err)

@@ -53,9 +53,23 @@ func TestNotify(t *testing.T) {
 			t.Errorf("event %d, of %q, wakes %v, want %v", i, event.name, woken, event.wakes)
 		}
 	}
+	second := &Subscriber{name: "other", watch: shared, Changed: make(chan struct{}, 1)}
+	shared.join(second)
 	waits["other"].Unsubscribe()
 	shared.notify("nobody's", func() {})
-	if len(waits["other"].Changed) > 0 || len(shared.absent) > 0 {
-		t.Errorf("who has left is told of events, absent %v", shared.absent)
+	if len(waits["other"].Changed) > 0 || len(second.Changed) == 0 {
+		t.Error("after one of two waits for an absent object has left, the other one is not told of an event, or both are")
+	}
+	second.Unsubscribe()
+	if len(shared.absent) > 0 {
+		t.Errorf("nobody waits for an absent object, but these are noted: %v", shared.absent)
+	}
+	late := &Subscriber{name: "changed", watch: shared, Changed: make(chan struct{}, 1)}
+	shared.join(late)
+	if shared.notify("nobody's", func() {}); len(late.Changed) > 0 {
+		t.Error("a wait that joins for a known object is told of an event of another one")
+	}
+	if shared.notify("changed", func() {}); len(late.Changed) == 0 {
+		t.Error("a wait that joins for a known object is not told of its event")
 	}
 }

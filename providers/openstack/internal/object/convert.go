@@ -58,7 +58,7 @@ func Mark(u *unstructured.Unstructured, field string, marks map[string]string) {
 
 // Declared returns the manifest for the content of a declared object, which stays as it is. The manifest
 // has no null fields: the server drops them, so they would show up as a difference in every plan. Only
-// its metadata may be changed, because content without such fields is shared, not copied.
+// its top level and its metadata may be changed, because the fields below are shared with the content.
 func Declared(content map[string]any) *unstructured.Unstructured {
 	if hasNull(content) {
 		content = runtime.DeepCopyJSON(content)

@@ -213,8 +213,10 @@ func (l Levels) Causes() string {
 	}
 	level := l.OfNamespace()
 	var names []string
+	seen := map[string]bool{}
 	for _, p := range l.powerful {
-		if p.level == level && !slices.Contains(names, p.by.Block) {
+		if p.level == level && !seen[p.by.Block] {
+			seen[p.by.Block] = true
 			names = append(names, p.by.Block)
 		}
 	}

@@ -37,6 +37,9 @@ func (l Levels) Policies() ([]providers.Object, hcl.Diagnostics) {
 		conditions = append(conditions, admissionv1.MatchCondition().WithName("not-brought").WithExpression(
 			fmt.Sprintf("!(!has(object.metadata.ownerReferences) && object.metadata.name in ['%s'] && %s)", strings.Join(n["Pod"], "', '"), mayChange(pods))))
 	}
+	if diags := l.checkLength(conditions); diags.HasErrors() {
+		return nil, diags
+	}
 	ofPods := policy(l.cloud, pods, admissionv1.ValidatingAdmissionPolicySpec().
 		WithMatchConstraints(matching(l.cloud,
 			admissionv1.NamedRuleWithOperations().WithOperations(admission.Create, admission.Update).WithAPIGroups("").WithAPIVersions("v1").WithResources("pods"),
@@ -44,15 +47,6 @@ func (l Levels) Policies() ([]providers.Object, hcl.Diagnostics) {
 		WithMatchConditions(conditions...).
 		WithVariables(podVariables()...).
 		WithValidations(podRules()...))
-	for _, c := range conditions {
-		if len(*c.Expression) > maxExpression {
-			return nil, hcl.Diagnostics{object.Error(l.cloud.Decl.Range, "Too many pods with powers", fmt.Sprintf(
-				"A policy holds all other pods of Namespace/%s to the Pod Security level %s. It names the %d workloads and jobs that need more, such as %s. "+
-					"The names make an expression of %d characters, and Kubernetes takes %d. "+
-					"Let manifests give their pods a securityContext of the level %s, or set pod_security = %q in the cloud block: then all pods get this level, and there is no policy.",
-				l.cloud.Decl.Namespace, podsecurity.Restricted, len(l.powerful), l.Causes(), len(*c.Expression), maxExpression, podsecurity.Restricted, l.OfNamespace()))}
-		}
-	}
 	resources := []string{"deployments", "replicasets", "statefulsets", "daemonsets", "jobs"}
 	if len(n["CronJob"]) > 0 {
 		resources = append(resources, "cronjobs")
@@ -66,6 +60,20 @@ func (l Levels) Policies() ([]providers.Object, hcl.Diagnostics) {
 			WithExpression(n.ownerRule(workloads)).
 			WithMessage("pods of this name may have powers, so only those who may change the ValidatingAdmissionPolicy "+workloads+" may say what runs in them")))
 	return append(ofPods, ofWorkloads...), nil
+}
+
+// checkLength reports an expression that is longer than Kubernetes takes. The other expressions with the
+// names of workloads and jobs are shorter than those in the conditions.
+func (l Levels) checkLength(conditions []*admissionv1.MatchConditionApplyConfiguration) hcl.Diagnostics {
+	for _, c := range conditions {
+		if len(*c.Expression) > maxExpression {
+			return hcl.Diagnostics{object.Error(l.cloud.Decl.Range, "Too many pods with powers", fmt.Sprintf(
+				"A policy holds all other pods of Namespace/%s to the Pod Security level %s. It names the %d workloads and jobs that need more (%s), in an expression of %d characters. Kubernetes takes %d. "+
+					"Give the pods a securityContext of the level %s where you can, or set pod_security = %q in the cloud block: then all pods get this level, and there is no policy.",
+				l.cloud.Decl.Namespace, podsecurity.Restricted, len(l.powerful), l.Causes(), len(*c.Expression), maxExpression, podsecurity.Restricted, l.OfNamespace()))}
+		}
+	}
+	return nil
 }
 
 // bindings returns the bindings that activate the policies.
