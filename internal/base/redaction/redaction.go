@@ -183,10 +183,10 @@ func (v *Values) Text(text string, public ...string) string { return v.Around(te
 // Around is Text for a text with parts that are not masked, such as the words of the API server
 // that kolla parses. Each part is a pair of indexes, as in package regexp.
 func (v *Values) Around(text string, parts [][]int, public ...string) string {
-	masked := func(m match) bool {
+	outside := func(m match) bool {
 		return !slices.ContainsFunc(parts, func(part []int) bool { return part[0] <= m.start && m.end <= part[1] })
 	}
-	return v.redact(text, masked, func(m match) bool { return masked(m) && m.piece() && !m.within(public) })
+	return v.redact(text, outside, func(m match) bool { return outside(m) && m.piece() && !m.within(public) })
 }
 
 // Mixed is Text for a text that also contains kolla's own words or declared values. It masks only
