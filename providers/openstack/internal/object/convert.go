@@ -79,7 +79,7 @@ func hasNull(value any) bool {
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(element any) bool { return hasNull(element) })
+		return slices.ContainsFunc(v, hasNull)
 	}
 	return false
 }
