@@ -50,10 +50,10 @@ type DeleteOptions struct {
 
 // WaitOptions are the options of a wait.
 type WaitOptions struct {
-	// Nodes are names of nodes with new labels, on which the controller of a DaemonSet is going to start pods. Wait
-	// returns after each of these nodes has a ready pod: until the controller reads the labels, the status of
-	// the DaemonSet describes the other nodes only. Wait ignores a node that is down, deleted, or closed to the
-	// pods by its labels or taints.
+	// Nodes are the names of nodes that have new labels. The controller of a DaemonSet is going to start pods
+	// there. Wait ends when each of these nodes has a ready pod. The status of the DaemonSet is not enough: it
+	// ignores the new nodes until the controller has read their labels. Wait ignores a node that is down,
+	// deleted, or closed to the pods by its labels or taints.
 	Nodes []string
 	// Report is called with the cause of the wait whenever that changes; it may be nil. The last cause, at
 	// the end of a wait without an error, is something that a ready object still lacks; it is empty if
